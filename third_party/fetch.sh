@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# fetch.sh LOCK OUTDIR: brings every group of LOCK into OUTDIR and prints "group file" for each.
+#
+# The files come from Debian's trixie and forky through apt, from the mirror that this machine is
+# already set up to use. Nothing from there is ever installed: a -dev package of a newer suite
+# would drag its libc along. What counts is the SHA-256 in LOCK; apt's signature check of the
+# index is the second line of defence. A group whose file is present with its hash costs no
+# network at all.
+#
+# Exit 0: every group is there. Exit 1: some group cannot be had, named on stderr.
+set -euo pipefail
+
+lock=$(realpath "$1")
+mkdir -p "$2"
+out=$(realpath "$2")
+state=$out/.apt
+arch=$(dpkg --print-architecture)
+
+have() {  # FILE SHA256
+  [ -f "$out/$1" ] && echo "$2  $out/$1" | sha256sum --status -c -
+}
+
+apt_options=(
+  -o Dir::Etc::sourcelist="$state/suites.sources" -o Dir::Etc::sourceparts=/dev/null
+  -o Dir::Etc::preferencesparts=/dev/null -o Dir::Etc::preferences=/dev/null
+  -o Dir::State::lists="$state/lists"
+  # A cache of our own: with an empty one each apt call would parse every index again.
+  -o Dir::Cache="$state/cache/"
+  -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::Retries=3
+  # forky's index on a mirror can be weeks old; the locked hashes make up for a replayed one.
+  -o Acquire::Check-Valid-Until=false -q)
+
+updated=
+update() {  # Reads the indexes of trixie and forky, once per run and only when something is missing.
+  [ -z "$updated" ] || return 0
+  updated=1
+  mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
+  # The system's own mirror with other suites, whichever format its own sources are in.
+  local site keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  site=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(SITE)' 'Created-By: Packages' |
+    awk '$1 == "Debian" && $2 == "Debian" && !n++ { print $3 }')
+  if [ -z "$site" ]; then
+    echo "fetch.sh: apt knows no Debian mirror; run apt-get update first" >&2
+    exit 1
+  fi
+  {
+    printf 'Types: deb deb-src\nURIs: %s\nSuites: trixie forky\nComponents: main\n' "$site"
+    if [ -f "$keyring" ]; then echo "Signed-By: $keyring"; fi
+  } >"$state/suites.sources"
+  if ! apt-get "${apt_options[@]}" update >"$state/update.log" 2>&1; then
+    echo "fetch.sh: apt-get update failed; see $state/update.log" >&2
+  fi
+}
+
+get() {  # GROUP KIND PACKAGE VERSION
+  update
+  (
+    cd "$out"
+    case $2 in
+      tar) apt-get "${apt_options[@]}" source --download-only --tar-only "$3=$4" ;;
+      deb) apt-get "${apt_options[@]}" download "$3=$4" ;;
+      *) echo "unknown kind $2" && exit 1 ;;
+    esac
+  ) >"$state/$1.log" 2>&1
+}
+
+rc=0
+for group in $(awk '!/^#/ && NF { print $1 }' "$lock" | awk '!seen[$0]++'); do
+  got=
+  while read -r _ kind package version file sum; do
+    case $package in
+      *:"$arch") ;;
+      *:*) continue ;;
+    esac
+    if have "$file" "$sum"; then got=$file; break; fi
+    get "$group" "$kind" "$package" "$version" || continue
+    if have "$file" "$sum"; then got=$file; break; fi
+    echo "fetch.sh: $group: $file came with another hash; refused" >&2
+    rm -f "${out:?}/$file"
+  done < <(awk -v g="$group" '$1 == g' "$lock")
+  if [ -n "$got" ]; then
+    echo "$group $got"
+  else
+    echo "fetch.sh: $group: not to be had in any locked version; see $state/$group.log" >&2
+    rc=1
+  fi
+done
+exit $rc
