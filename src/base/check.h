@@ -1,5 +1,6 @@
-// CHECK: an invariant of the code. Always on; a failure aborts the process, systemd restarts it, and takeover is the
-// tested path from there. Never for input, files or networks: those give a Status or a dead letter.
+// CHECK: an invariant of the code. Always on; a failure aborts the process, systemd restarts it,
+// and takeover is the tested path from there. Never for input, files or networks: those give a
+// Status or a dead letter.
 #ifndef WEIR_BASE_CHECK_H_
 #define WEIR_BASE_CHECK_H_
 
@@ -7,10 +8,10 @@ namespace weir::internal {
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line);
 }
 
-#define CHECK(condition)                                                        \
-  do {                                                                          \
-    if (__builtin_expect(!(condition), 0))                                      \
-      ::weir::internal::CheckFailed(#condition, __FILE__, __LINE__);            \
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (__builtin_expect(!(condition), 0))                           \
+      ::weir::internal::CheckFailed(#condition, __FILE__, __LINE__); \
   } while (false)
 
 #endif  // WEIR_BASE_CHECK_H_

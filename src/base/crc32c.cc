@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint32_t kPolynomial = 0x82f63b78;  // reflected
 
-// Tables[k][b]: the effect of byte b followed by k zero bytes; eight of them take eight bytes per step.
+// Tables[k][b]: the effect of byte b followed by k zero bytes; eight of them take eight bytes per
+// step.
 constexpr std::array<std::array<uint32_t, 256>, 8> MakeTables() {
   std::array<std::array<uint32_t, 256>, 8> t{};
   for (uint32_t b = 0; b < 256; ++b) {
@@ -70,9 +71,7 @@ __attribute__((target("sse4.2"))) uint32_t Crc32cHardware(uint32_t crc, std::str
 
 bool Crc32cHardwareAvailable() { return false; }
 
-uint32_t Crc32cHardware(uint32_t crc, std::string_view bytes) {
-  return Crc32cPortable(crc, bytes);
-}
+uint32_t Crc32cHardware(uint32_t crc, std::string_view bytes) { return Crc32cPortable(crc, bytes); }
 
 #endif
 
@@ -80,8 +79,8 @@ uint32_t Crc32cHardware(uint32_t crc, std::string_view bytes) {
 
 uint32_t Crc32c(std::string_view bytes, uint32_t seed) {
   static const bool hardware = internal::Crc32cHardwareAvailable();
-  const uint32_t crc = hardware ? internal::Crc32cHardware(~seed, bytes)
-                                : internal::Crc32cPortable(~seed, bytes);
+  const uint32_t crc =
+      hardware ? internal::Crc32cHardware(~seed, bytes) : internal::Crc32cPortable(~seed, bytes);
   return ~crc;
 }
 

@@ -1,5 +1,5 @@
-// The two ways to compute CRC-32C (Castagnoli polynomial, reflected). Crc32c() in base/hash.h picks one at run time;
-// both are here so that a test can hold them against each other on any machine.
+// The two ways to compute CRC-32C (Castagnoli polynomial, reflected). Crc32c() in base/hash.h picks
+// one at run time; both are here so that a test can hold them against each other on any machine.
 #ifndef WEIR_BASE_CRC32C_H_
 #define WEIR_BASE_CRC32C_H_
 

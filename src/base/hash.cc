@@ -1,6 +1,7 @@
 #include "base/hash.h"
 
-// Inlined on purpose: librdkafka exports the XXH symbols itself, and a second definition would not link.
+// Inlined on purpose: librdkafka exports the XXH symbols itself, and a second definition would not
+// link.
 #define XXH_INLINE_ALL
 #include <mbedtls/md5.h>
 #include <mbedtls/sha256.h>

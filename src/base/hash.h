@@ -1,5 +1,5 @@
-// Digests. XXH3 for anything per byte or per row, CRC-32C for blocks on disk, SHA-256 only over digests (it costs more
-// than a row's whole budget).
+// Digests. XXH3 for anything per byte or per row, CRC-32C for blocks on disk, SHA-256 only over
+// digests (it costs more than a row's whole budget).
 #ifndef WEIR_BASE_HASH_H_
 #define WEIR_BASE_HASH_H_
 
@@ -12,11 +12,12 @@
 
 namespace weir {
 
-uint64_t HashBytes(std::string_view bytes);              // XXH3-64, seed 0: stable across builds and machines
-Digest128 DigestBytes(std::string_view bytes);           // XXH3-128
-uint32_t Crc32c(std::string_view bytes, uint32_t seed = 0);  // Castagnoli; seed = a previous result, to continue
+uint64_t HashBytes(std::string_view bytes);  // XXH3-64, seed 0: stable across builds and machines
+Digest128 DigestBytes(std::string_view bytes);  // XXH3-128
+uint32_t Crc32c(std::string_view bytes,
+                uint32_t seed = 0);  // Castagnoli; seed = a previous result, to continue
 Digest256 Sha256(std::string_view bytes);
-std::string Md5Hex(std::string_view bytes);              // the SQL function MD5, nothing else
+std::string Md5Hex(std::string_view bytes);  // the SQL function MD5, nothing else
 
 // XXH3-128 over a stream: an extent's digest grows with each write.
 class StreamDigest {

@@ -11,7 +11,8 @@
 
 namespace weir {
 
-// A sealed or open epoch. Ids start at 1, grow within a directory and are never reused. 0 = "before the first".
+// A sealed or open epoch. Ids start at 1, grow within a directory and are never reused. 0 = "before
+// the first".
 using EpochId = uint64_t;
 // A process life within a directory, numbered from 1.
 using RunId = uint64_t;
@@ -25,8 +26,8 @@ inline constexpr TimestampMs kWatermarkMax = INT64_MAX;   // the end of a bounde
 struct Lineage {
   std::array<uint8_t, 16> bytes{};
   auto operator<=>(const Lineage&) const = default;
-  std::string ToHex() const;        // 32 lower-case digits
-  std::string ShortHex() const;     // the first 8 of them: names of rolling files
+  std::string ToHex() const;     // 32 lower-case digits
+  std::string ShortHex() const;  // the first 8 of them: names of rolling files
   static std::optional<Lineage> FromHex(std::string_view hex);
 };
 
@@ -43,7 +44,7 @@ struct Digest128 {
   uint64_t low = 0;
   uint64_t high = 0;
   auto operator<=>(const Digest128&) const = default;
-  std::string ToHex() const;        // 32 digits, high first
+  std::string ToHex() const;  // 32 digits, high first
   static std::optional<Digest128> FromHex(std::string_view hex);
 };
 

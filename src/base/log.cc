@@ -13,10 +13,14 @@ LogOptions g_options;
 
 std::string_view LevelName(LogLevel level) {
   switch (level) {
-    case LogLevel::kError: return "error";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kDebug: return "debug";
+    case LogLevel::kError:
+      return "error";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kDebug:
+      return "debug";
   }
   return "error";
 }
@@ -31,14 +35,16 @@ std::string FormatWallClock(int64_t ms) {
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss time{instant - day};
   char out[64];
-  std::snprintf(out, sizeof(out), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
+  std::snprintf(out, sizeof(out), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
+                static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
+                static_cast<int>(time.subseconds().count()));
   return out;
 }
 
-// Bare when no reader could misread it; otherwise quoted as a JSON string, which also keeps one event on one line.
+// Bare when no reader could misread it; otherwise quoted as a JSON string, which also keeps one
+// event on one line.
 void AppendValue(std::string_view value, std::string& out) {
   bool bare = !value.empty();
   for (const char c : value) {
@@ -104,7 +110,8 @@ void Log(LogLevel level, std::string_view event, std::initializer_list<LogField>
     return;
   }
   line.push_back('\n');
-  // stderr has no buffer, so this is one write(2) and lines of two threads do not mix. Nobody can be told when it fails.
+  // stderr has no buffer, so this is one write(2) and lines of two threads do not mix. Nobody can
+  // be told when it fails.
   (void)std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

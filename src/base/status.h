@@ -1,7 +1,8 @@
 // Status and Result: how a call that can fail says so.
 //
-// Three kinds of trouble are never mixed (docs/CONTRIBUTING.md): a bug is a CHECK (base/check.h), an outcome is a
-// Status or a Result<T>, a bad row is a value on the dead-letter edge and never comes through here.
+// Three kinds of trouble are never mixed (docs/CONTRIBUTING.md): a bug is a CHECK (base/check.h),
+// an outcome is a Status or a Result<T>, a bad row is a value on the dead-letter edge and never
+// comes through here.
 #ifndef WEIR_BASE_STATUS_H_
 #define WEIR_BASE_STATUS_H_
 
@@ -15,22 +16,24 @@ namespace weir {
 // What went wrong, as far as the caller's next step depends on it.
 enum class Code {
   kOk,
-  kInvalid,         // the user's configuration, SQL or saved state does not allow this   -> exit 78
-  kUsage,           // the command line is wrong                                          -> exit 64
-  kNotFound,        // a named thing is not there
-  kExists,          // a thing is there that must not be replaced                         -> exit 73
-  kCannotCreate,    // a directory or output cannot be created or opened for writing      -> exit 73
-  kNoSpace,         // ENOSPC, EDQUOT, SQLITE_FULL: never an unknown outcome; wait and try again unchanged
-  kBusy,            // held by another process: wait, or exit 75
-  kUnknownOutcome,  // a failed fsync, EIO, or a COMMIT whose result is not known: stop using the files -> exit 74
-  kCorruption,      // bytes on disk are not what was written                             -> exit 78, quarantine
-  kRefused,         // a protocol decision says no; the message names the way out          -> exit 78
-  kBadRow,          // a bad row under weir.on-error = fail                                -> exit 65
-  kTwin,            // another process delivers under our name                             -> exit 69
-  kUnavailable,     // a remote end does not answer: retried with back-off
-  kEndOfStream,     // no more input (EPIPE on stdout included)
-  kInterrupted,     // stopped on request
-  kInternal,        // anything else                                                      -> exit 70
+  kInvalid,       // the user's configuration, SQL or saved state does not allow this   -> exit 78
+  kUsage,         // the command line is wrong                                          -> exit 64
+  kNotFound,      // a named thing is not there
+  kExists,        // a thing is there that must not be replaced                         -> exit 73
+  kCannotCreate,  // a directory or output cannot be created or opened for writing      -> exit 73
+  kNoSpace,  // ENOSPC, EDQUOT, SQLITE_FULL: never an unknown outcome; wait and try again unchanged
+  kBusy,     // held by another process: wait, or exit 75
+  kUnknownOutcome,  // a failed fsync, EIO, or a COMMIT whose result is not known: stop using the
+                    // files -> exit 74
+  kCorruption,   // bytes on disk are not what was written                             -> exit 78,
+                 // quarantine
+  kRefused,      // a protocol decision says no; the message names the way out          -> exit 78
+  kBadRow,       // a bad row under weir.on-error = fail                                -> exit 65
+  kTwin,         // another process delivers under our name                             -> exit 69
+  kUnavailable,  // a remote end does not answer: retried with back-off
+  kEndOfStream,  // no more input (EPIPE on stdout included)
+  kInterrupted,  // stopped on request
+  kInternal,     // anything else                                                      -> exit 70
 };
 
 std::string_view CodeName(Code code);
@@ -60,14 +63,16 @@ using Result = tl::expected<T, Status>;
 inline tl::unexpected<Status> Fail(Code code, std::string message) {
   return tl::unexpected<Status>(Status(code, std::move(message)));
 }
-inline tl::unexpected<Status> Fail(Status status) { return tl::unexpected<Status>(std::move(status)); }
+inline tl::unexpected<Status> Fail(Status status) {
+  return tl::unexpected<Status>(std::move(status));
+}
 
 }  // namespace weir
 
 // Returns from the enclosing function (which returns Status or Result<T>) when `expr` is not OK.
-#define WEIR_RETURN_IF_ERROR(expr)                         \
-  do {                                                     \
-    ::weir::Status weir_status_ = (expr);                  \
+#define WEIR_RETURN_IF_ERROR(expr)                                                       \
+  do {                                                                                   \
+    ::weir::Status weir_status_ = (expr);                                                \
     if (!weir_status_.ok()) return ::weir::internal::Propagate(std::move(weir_status_)); \
   } while (false)
 
@@ -76,9 +81,9 @@ inline tl::unexpected<Status> Fail(Status status) { return tl::unexpected<Status
 // WEIR_ASSIGN_OR_RETURN(auto x, F()): x = the value of F(), or return its status.
 #define WEIR_ASSIGN_OR_RETURN(lhs, expr) \
   WEIR_ASSIGN_OR_RETURN_IMPL_(WEIR_CONCAT_(weir_result_, __LINE__), lhs, expr)
-#define WEIR_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr)                                     \
-  auto tmp = (expr);                                                                    \
-  if (!tmp.has_value()) return ::weir::internal::Propagate(std::move(tmp.error()));     \
+#define WEIR_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr)                                 \
+  auto tmp = (expr);                                                                \
+  if (!tmp.has_value()) return ::weir::internal::Propagate(std::move(tmp.error())); \
   lhs = std::move(*tmp)
 
 namespace weir::internal {
@@ -87,7 +92,9 @@ struct Propagate {
   explicit Propagate(Status s) : status(std::move(s)) {}
   operator Status() && { return std::move(status); }  // NOLINT: implicit on purpose
   template <class T>
-  operator Result<T>() && { return tl::unexpected<Status>(std::move(status)); }  // NOLINT
+  operator Result<T>() && {
+    return tl::unexpected<Status>(std::move(status));
+  }  // NOLINT
   Status status;
 };
 }  // namespace weir::internal

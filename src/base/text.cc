@@ -11,11 +11,13 @@ char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + '
 bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 struct Utf8Step {
-  size_t length;  // bytes of the sequence; when invalid, of its longest prefix that could have begun a valid one
+  size_t length;  // bytes of the sequence; when invalid, of its longest prefix that could have
+                  // begun a valid one
   bool valid;
 };
 
-// The sequence at the start of `s` (not empty), by table 3-7 of the Unicode standard: no overlong forms, no surrogates.
+// The sequence at the start of `s` (not empty), by table 3-7 of the Unicode standard: no overlong
+// forms, no surrogates.
 Utf8Step NextUtf8(std::string_view s) {
   const auto at = [&](size_t i) { return static_cast<uint8_t>(s[i]); };
   const uint8_t lead = at(0);

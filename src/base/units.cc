@@ -20,14 +20,14 @@ constexpr int64_t kDay = 24 * kHour;
 constexpr int64_t kDurationMax = 36525 * kDay;  // 100 years
 constexpr int64_t kSizeMax = int64_t{1} << 62;
 
-// Flink's names. Its micro- and nanoseconds are left out: event time is in milliseconds here, and rounding what a user
-// wrote would be a silent change.
+// Flink's names. Its micro- and nanoseconds are left out: event time is in milliseconds here, and
+// rounding what a user wrote would be a silent change.
 constexpr Unit kDurations[] = {
-    {"ms", 1},          {"milli", 1},         {"millis", 1},       {"millisecond", 1},
-    {"milliseconds", 1}, {"s", kSecond},      {"sec", kSecond},    {"secs", kSecond},
-    {"second", kSecond}, {"seconds", kSecond}, {"min", kMinute},   {"m", kMinute},
-    {"minute", kMinute}, {"minutes", kMinute}, {"h", kHour},       {"hour", kHour},
-    {"hours", kHour},    {"d", kDay},          {"day", kDay},      {"days", kDay},
+    {"ms", 1},           {"milli", 1},         {"millis", 1},    {"millisecond", 1},
+    {"milliseconds", 1}, {"s", kSecond},       {"sec", kSecond}, {"secs", kSecond},
+    {"second", kSecond}, {"seconds", kSecond}, {"min", kMinute}, {"m", kMinute},
+    {"minute", kMinute}, {"minutes", kMinute}, {"h", kHour},     {"hour", kHour},
+    {"hours", kHour},    {"d", kDay},          {"day", kDay},    {"days", kDay},
 };
 
 constexpr int64_t kKib = 1024;
@@ -36,10 +36,11 @@ constexpr int64_t kGib = kMib * 1024;
 constexpr int64_t kTib = kGib * 1024;
 
 constexpr Unit kSizes[] = {
-    {"b", 1},       {"bytes", 1},   {"k", kKib},   {"kb", kKib}, {"kib", kKib}, {"kibibytes", kKib},
-    {"m", kMib},    {"mb", kMib},   {"mib", kMib}, {"mebibytes", kMib},
-    {"g", kGib},    {"gb", kGib},   {"gib", kGib}, {"gibibytes", kGib},
-    {"t", kTib},    {"tb", kTib},   {"tib", kTib}, {"tebibytes", kTib},
+    {"b", 1},      {"bytes", 1},        {"k", kKib}, {"kb", kKib},
+    {"kib", kKib}, {"kibibytes", kKib}, {"m", kMib}, {"mb", kMib},
+    {"mib", kMib}, {"mebibytes", kMib}, {"g", kGib}, {"gb", kGib},
+    {"gib", kGib}, {"gibibytes", kGib}, {"t", kTib}, {"tb", kTib},
+    {"tib", kTib}, {"tebibytes", kTib},
 };
 
 // `what` and `example` make the message: "is no duration ... write for example '2 s'".
@@ -65,7 +66,6 @@ Result<int64_t> Parse(std::string_view text, std::span<const Unit> units, int64_
   if (!number || *number > max / unit->factor) return fail("it is too large");
   return *number * unit->factor;
 }
-
 
 // The largest unit that divides the value, so that the text says exactly the value.
 std::string Format(int64_t value, std::span<const Unit> units) {
