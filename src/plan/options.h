@@ -1,0 +1,67 @@
+// Options: every option of every connector, format and SET key is a row of a typed table. docs/ and `weir check` come
+// from the tables; an unknown key, a wrong type or a missing unit is an error with a suggestion.
+#ifndef WEIR_PLAN_OPTIONS_H_
+#define WEIR_PLAN_OPTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "plan/expr.h"
+
+namespace weir::plan {
+
+enum class OptionType { kString, kBoolean, kInteger, kDuration, kSize, kEnum, kCharacter };
+
+struct OptionSpec {
+  std::string_view name;
+  OptionType type = OptionType::kString;
+  std::string_view default_value;        // as a user would write it; "" = none
+  std::string_view doc;                  // one line
+  bool required = false;
+  bool identity = false;                 // names what is read or written: part of the fingerprint
+  bool source = true, sink = true;       // where it may be given
+  int64_t min = 0, max = INT64_MAX;      // kInteger, kDuration (ms), kSize (bytes)
+  std::string_view choices;              // kEnum: "a|b|c"
+};
+
+struct OptionValue {
+  std::string text;                      // after ${} expansion; secrets stay out of every output (secret = true)
+  std::string written;                   // as it stands in the SQL (for canonical forms and messages)
+  bool secret = false;                   // came from ${cred:} or ${file:}
+  Position key_position;
+  Position value_position;
+  std::string origin;                    // "table option", "SET", "[pipeline.x]", "weir.toml", "default": for explain
+};
+
+// Checked values of one table or of SET. Getters CHECK that the name is in the specs it was checked against.
+class Options {
+ public:
+  void Put(const OptionSpec& spec, OptionValue value);   // text already validated
+  bool Has(std::string_view name) const;                 // given by the user (not the default)
+  const OptionValue* Find(std::string_view name) const;  // given or default; null when neither
+  std::string String(std::string_view name) const;       // "" when not given and no default
+  bool Boolean(std::string_view name) const;
+  int64_t Integer(std::string_view name) const;          // integers, durations in ms, sizes in bytes; CHECKs that a value exists
+  char Character(std::string_view name) const;
+  const std::map<std::string, OptionValue, std::less<>>& all() const { return values_; }
+
+ private:
+  std::map<std::string, OptionValue, std::less<>> values_;
+};
+
+// Checks one value against its spec: the message says what is wrong and gives an example.
+Status CheckOptionValue(const OptionSpec& spec, std::string_view text);
+
+// The SET keys (one table: plan/set_options.cc) and the options of the formats (plan/format_options.cc).
+std::span<const OptionSpec> SetOptionSpecs();
+std::span<const OptionSpec> FormatOptionSpecs(std::string_view format);   // names with their prefix: "json.timestamp-unit"
+std::span<const std::string_view> FormatNames();                          // json, csv, raw, regex
+
+}  // namespace weir::plan
+
+#endif  // WEIR_PLAN_OPTIONS_H_
