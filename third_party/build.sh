@@ -12,8 +12,8 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 deps=${WEIR_DEPS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/weir/deps}
-triplet=$(gcc -print-multiarch 2>/dev/null || true)
-hash=$({ echo "$triplet" && cat "$here/sources.lock" "$here/build.sh"; } | sha256sum | cut -c1-16)
+machine=$(uname -m)
+hash=$({ echo "$machine" && cat "$here/sources.lock" "$here/build.sh"; } | sha256sum | cut -c1-16)
 prefix=$deps/$hash
 
 if [ "${1:-}" = --prefix ]; then
@@ -21,42 +21,23 @@ if [ "${1:-}" = --prefix ]; then
   exit 0
 fi
 
-# What Debian 12 ships as a good static library is used as it is: it gets Debian's security
-# updates, which a copy of ours would not. The rest is what the recipes below need.
-apt_libraries=(zlib1g-dev libzstd-dev libre2-dev libutf8proc-dev)
-apt_tools=(build-essential cmake ninja-build pkg-config ca-certificates xz-utils bzip2 dpkg-dev)
-
-apt_libraries_present() {
+debian_libraries_present() {
   local name
-  [ -n "$triplet" ] || return 1
-  for name in z zstd re2 utf8proc; do [ -f "/usr/lib/$triplet/lib$name.a" ] || return 1; done
+  for name in z zstd re2 utf8proc; do [ -f "/usr/lib/$machine-linux-gnu/lib$name.a" ] || return 1; done
 }
 
 # The usual case: nothing to do, in a few milliseconds and without the network.
-if [ -d "$prefix" ] && apt_libraries_present; then
+if [ -d "$prefix" ] && debian_libraries_present; then
   echo "$prefix"
   exit 0
 fi
 
 say() { echo "third_party: $*" >&2; }
 
-install_packages() {
-  local package missing=()
-  for package in "${apt_libraries[@]}" "${apt_tools[@]}"; do
-    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
-      missing+=("$package")
-  done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing with apt-get: ${missing[*]}"
-  local sudo=
-  [ "$(id -u)" = 0 ] || sudo=sudo
-  $sudo apt-get update -q >&2
-  $sudo env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends "${missing[@]}" >&2
-}
-
-install_packages
-if [ -z "$triplet" ]; then exec "$0" "$@"; fi  # the compiler has only now come; its triplet is in the hash
+# What Debian 12 ships as a good static library is used as it is: it gets Debian's security
+# updates, which a copy of ours would not. The rest is what the recipes below need.
+"$here/../packaging/apt-install.sh" zlib1g-dev libzstd-dev libre2-dev libutf8proc-dev \
+  build-essential cmake ninja-build ca-certificates xz-utils bzip2 dpkg-dev
 
 mkdir -p "$deps"
 exec 9>"$deps/.lock"
@@ -66,23 +47,26 @@ if [ -d "$prefix" ]; then
   exit 0
 fi
 
-say "fetching into $deps/sources"
-"$here/fetch.sh" "$here/sources.lock" "$deps/sources" >"$deps/fetched"
 work=$prefix.work
 stage=$prefix.tmp
 rm -rf "$work" "$stage"
 mkdir -p "$work" "$stage"
 
-export CC=gcc CXX=g++
+say "fetching into $deps/sources"
+"$here/fetch.sh" "$here/sources.lock" "$deps/sources" >"$work/fetched"
+
+cc=(gcc)
 launcher=()
 if command -v ccache >/dev/null; then
-  export CC="ccache gcc" CXX="ccache g++"
+  # The path of the work directory changes with the hash; it must not count.
+  export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1
+  cc=(ccache gcc)
   launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 # PIC rather than PIE so that tests may also put them into a shared object.
 flags=(-O2 -g0 -fPIC -ffunction-sections -fdata-sections)
 
-source_of() { awk -v g="$1" -v d="$deps/sources/" '$1 == g { print d $2 }' "$deps/fetched"; }
+source_of() { awk -v g="$1" -v d="$deps/sources/" '$1 == g { print d $2 }' "$work/fetched"; }
 
 # Each library has include/ and lib/ of its own, so that a folder of src/ sees only what the layer
 # table lets it include.
@@ -90,9 +74,17 @@ unpack() {  # GROUP: the source tree, or the package's files, in $work/GROUP
   local file
   file=$(source_of "$1")
   mkdir -p "$work/$1" "$stage/$1"/{include,lib}
+  # The binary contains these libraries, so their licences go where it goes.
   case $file in
-    *.deb) dpkg-deb -x "$file" "$work/$1" ;;
-    *) tar -xf "$file" -C "$work/$1" --strip-components=1 ;;
+    *.deb)
+      dpkg-deb -x "$file" "$work/$1"
+      find "$work/$1/usr/share/doc" -name copyright -exec cp {} "$stage/$1/" \;
+      ;;
+    *)
+      tar -xf "$file" -C "$work/$1" --strip-components=1
+      find "$work/$1" -maxdepth 1 -type f \( -name 'LICENSE*' -o -name 'COPYING*' \) \
+        -exec cp {} "$stage/$1/" \;
+      ;;
   esac
 }
 
@@ -141,9 +133,11 @@ sqlite_options=(-DSQLITE_DQS=0 -DSQLITE_THREADSAFE=2 -DSQLITE_DEFAULT_MEMSTATUS=
 build_sqlite() {
   unpack sqlite
   cd "$work/sqlite"
+  # The fallback, 3.46.1, still makes its amalgamation with tclsh; newer ones bring an interpreter.
+  if ! [ -d autosetup ]; then "$here/../packaging/apt-install.sh" tcl; fi
   CC=gcc ./configure --disable-tcl --disable-readline
   make sqlite3.c sqlite3.h
-  $CC "${flags[@]}" -DNDEBUG "${sqlite_options[@]}" -c sqlite3.c -o sqlite3.o
+  "${cc[@]}" "${flags[@]}" -DNDEBUG "${sqlite_options[@]}" -c sqlite3.c -o sqlite3.o
   ar rcs "$stage/sqlite/lib/libsqlite3.a" sqlite3.o
   cp sqlite3.h "$stage/sqlite/include/"
 }
@@ -158,7 +152,7 @@ build_headers() {
   cp -r "$work/tl-expected/usr/include/tl" "$stage/tl-expected/include/"
   cp -r "$work/doctest/usr/include/doctest" "$stage/doctest/include/"
   cp "$work/simdjson/usr/include/simdjson.h" "$stage/simdjson/include/"
-  cp "$work/simdjson/usr/lib/$triplet/libsimdjson"*.a "$stage/simdjson/lib/libsimdjson.a"
+  cp "$work/simdjson/usr/lib/$machine-linux-gnu/libsimdjson"*.a "$stage/simdjson/lib/libsimdjson.a"
 }
 
 # Two lanes, because the time is mostly configure checks, which use one core.
@@ -182,7 +176,7 @@ wait $lane2 || { rc=1; say "failed:"; tail -n 40 "$work/lane2.log" >&2; }
 [ $rc = 0 ] || exit 1
 
 # What was really taken, for `weir version` and for the .deb's copyright file.
-cp "$deps/fetched" "$stage/fetched"
+cp "$work/fetched" "$stage/fetched"
 mv "$stage" "$prefix"
 rm -rf "$work"
 say "done: $prefix"

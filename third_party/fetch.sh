@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # fetch.sh LOCK OUTDIR: brings every group of LOCK into OUTDIR and prints "group file" for each.
+# fetch.sh --refresh LOCK OUTDIR: fetches nothing; prints lock lines for what trixie and forky list
+# now. A build never takes an unlocked file: try the line, then commit it.
 #
 # The files come from Debian's trixie and forky through apt, from the mirror that this machine is
 # already set up to use. Nothing from there is ever installed: a -dev package of a newer suite
@@ -10,6 +12,8 @@
 # Exit 0: every group is there. Exit 1: some group cannot be had, named on stderr.
 set -euo pipefail
 
+refresh=
+if [ "${1:-}" = --refresh ]; then refresh=1 && shift; fi
 lock=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
@@ -37,6 +41,7 @@ update() {  # Reads the indexes of trixie and forky, once per run and only when 
   mkdir -p "$state/lists/partial" "$state/cache/archives/partial"
   # The system's own mirror with other suites, whichever format its own sources are in.
   local site keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  # shellcheck disable=SC2016  # apt expands these names
   site=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(SITE)' 'Created-By: Packages' |
     awk '$1 == "Debian" && $2 == "Debian" && !n++ { print $3 }')
   if [ -z "$site" ]; then
@@ -64,8 +69,30 @@ get() {  # GROUP KIND PACKAGE VERSION
   ) >"$state/$1.log" 2>&1
 }
 
+list() {  # GROUP KIND PACKAGE: a lock line for each version that the indexes list
+  local show=(show) uris=(download --print-uris) version
+  if [ "$2" = tar ]; then
+    show=(showsrc --only-source)
+    uris=(source --print-uris --tar-only)
+  fi
+  for version in $(apt-cache "${apt_options[@]}" "${show[@]}" "$3" |
+    awk '/^Version:/ { print $2 }' | sort -urV); do
+    # 'URI' FILE SIZE SHA256:HASH; a source package may have more tarballs than its .orig.
+    apt-get "${apt_options[@]}" "${uris[@]}" "$3=$version" 2>/dev/null |
+      awk -v line="$1 $2 $3 $version" \
+        '$4 ~ /^SHA256:/ && $2 !~ /orig-/ { print line, $2, substr($4, 8) }'
+  done
+}
+
+if [ -n "$refresh" ]; then
+  update
+  awk -v arch="$arch" '!/^#/ && NF && ($3 !~ /:/ || $3 ~ ":" arch "$") { print $1, $2, $3 }' "$lock" |
+    sort -u | while read -r group kind package; do list "$group" "$kind" "$package"; done
+  exit 0
+fi
+
 rc=0
-for group in $(awk '!/^#/ && NF { print $1 }' "$lock" | awk '!seen[$0]++'); do
+while read -r group; do
   got=
   while read -r _ kind package version file sum; do
     case $package in
@@ -84,5 +111,5 @@ for group in $(awk '!/^#/ && NF { print $1 }' "$lock" | awk '!seen[$0]++'); do
     echo "fetch.sh: $group: not to be had in any locked version; see $state/$group.log" >&2
     rc=1
   fi
-done
+done < <(awk '!/^#/ && NF && !seen[$1]++ { print $1 }' "$lock")
 exit $rc
