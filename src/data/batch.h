@@ -131,7 +131,7 @@ class Batch {
 
   // The rows still in, ascending. Without one, all rows are in.
   bool has_selection() const { return has_selection_; }
-  std::span<const uint32_t> selection() const { CHECK(has_selection_); return selection_; }
+  std::span<const uint32_t> selection() const { WEIR_CHECK(has_selection_); return selection_; }
   void SetSelection(std::vector<uint32_t> rows) { selection_ = std::move(rows); has_selection_ = true; }
   void ClearSelection() { has_selection_ = false; selection_.clear(); }
   uint32_t selected_count() const { return has_selection_ ? static_cast<uint32_t>(selection_.size()) : rows_; }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "data/types.h"
@@ -28,15 +29,18 @@ Result<SessionZone> ParseZone(std::string_view text);
 struct TimeParse { bool ok = false; int64_t ticks = 0; const char* reason = ""; };
 // SQL ('2024-03-01 10:00:00.5') and ISO-8601 ('2024-03-01T10:00:00,5+02:00', basic offsets +02, +0200, Z) alike. Fraction digits beyond
 // the type's precision are cut. With an offset into TIMESTAMP: that instant in the session zone; without one into TIMESTAMP_LTZ: the text is in the session zone.
+// ISO-8601 text ('T' or 't') may leave the seconds out, as Flink's; 24:00 and second 60 are refused; offsets reach to 18:00.
 // Result: ticks of `type` (TIMESTAMP: local ticks; LTZ: UTC ticks).
 TimeParse ParseTimestamp(std::string_view text, const Type& type, const SessionZone& zone);
 TimeParse ParseDate(std::string_view text);              // ticks = days
-// A number of `unit` since 1970 (text of a JSON number, fraction allowed) into ticks of `type`.
+// A number of `unit` since 1970 (text of a JSON number, fraction allowed) into ticks of `type`. It is an instant: TIMESTAMP holds it in `zone`.
 enum class EpochUnit { kSeconds, kMillis, kMicros, kNanos };
-TimeParse ParseEpochNumber(std::string_view number, EpochUnit unit, const Type& type);
+TimeParse ParseEpochNumber(std::string_view number, EpochUnit unit, const Type& type, const SessionZone& zone = {});
+// The long reason after ParseEpochNumber failed: "1709287200123 s is year 56135, outside TIMESTAMP 0001..9999; did you mean milliseconds?"
+std::string DescribeEpochFailure(std::string_view number, EpochUnit unit, const Type& type);
 
-// Output. SQL: '2024-03-01 10:00:00.000' (precision digits; LTZ in the session zone; Flink's JSON "SQL" mode writes LTZ with a trailing 'Z' when zone is UTC: see the field cases, which print without);
-// ISO: '2024-03-01T10:00:00.000' and LTZ '...Z'.
+// Output, with as many fraction digits as the precision. SQL: '2024-03-01 10:00:00.000', LTZ in the session zone (what
+// CAST prints). ISO: '2024-03-01T10:00:00.000', LTZ in UTC with 'Z'. Encoders write LTZ in SQL style in UTC with 'Z', as Flink does.
 enum class TimestampStyle { kSql, kIso8601 };
 void AppendTimestamp(int64_t ticks, const Type& type, TimestampStyle style, const SessionZone& zone, std::string& out);
 void AppendDate(int64_t days, std::string& out);
@@ -50,7 +54,9 @@ class TimePattern {
   TimeParse Parse(std::string_view text, const Type& type, const SessionZone& zone) const;
   // English month names (MMM) and numeric zone offsets (Z, XXX, xx) are understood in both directions.
  private:
-  struct Item { char letter; int count; std::string literal; };
+  struct Item { char letter; int count; std::string literal; };  // letter 0: the literal
+  struct Fields;
+  const char* ReadItem(const Item& item, const char*& p, const char* end, Fields& fields) const;  // null, or the reason
   std::vector<Item> items_;
 };
 
