@@ -1,0 +1,164 @@
+#include "protocol/delivery.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace weir::protocol {
+namespace {
+
+using Facts = DeliveryFacts;
+using Action = DeliveryAction;
+
+struct Want {
+  int row;
+  Action action;
+};
+
+// Rows 7 and 8: our own note of where the target stands holds.
+Want NoteHolds(const Facts& f) {
+  if (!f.in_flight) return {7, Action::kDeliverFromAcked};
+  if (f.target_can_scan) return {8, Action::kScan};
+  return {8, f.acked_empty ? Action::kStart : Action::kDeliverFromAcked};
+}
+
+// The page by question, not by row.
+Want Expected(const Facts& f) {
+  switch (f.receipt) {
+    case ReceiptKind::kUnknownLineage:
+      return {1, Action::kPark};
+    case ReceiptKind::kAncestor:
+      if (f.above_sealed || !f.hash_matches) return {2, Action::kPark};
+      if (f.acked_empty) return f.in_flight ? NoteHolds(f) : Want{3, Action::kStart};
+      return f.r_equals_seen ? NoteHolds(f) : Want{4, Action::kPark};
+    case ReceiptKind::kOurs:
+      if (f.above_sealed || !f.hash_matches) return {5, Action::kPark};
+      if (f.acked_empty || f.a < f.r) return {6, Action::kAdvanceAcked};
+      if (f.r == f.a || f.r_equals_seen) return NoteHolds(f);
+      return {9, Action::kPark};
+    case ReceiptKind::kAbsent:
+      if (f.in_flight) {
+        if (f.target_can_scan) return {10, Action::kScan};
+        return {10, f.acked_empty ? Action::kStart : Action::kPark};
+      }
+      if (f.acked_empty) return {11, Action::kStart};
+      return {12, f.target_can_scan ? Action::kScan : Action::kPark};
+  }
+  return {0, Action::kPark};
+}
+
+template <class F>
+void ForAllFacts(F&& f) {
+  const TargetPosition positions[] = {{4, 10}, {5, 3}, {5, 10}, {6, 0}};
+  for (const ReceiptKind kind : {ReceiptKind::kAbsent, ReceiptKind::kUnknownLineage,
+                                 ReceiptKind::kAncestor, ReceiptKind::kOurs}) {
+    for (int bits = 0; bits < 64; ++bits) {
+      for (const TargetPosition& r : positions) {
+        for (const TargetPosition& a : positions) {
+          Facts facts;
+          facts.receipt = kind;
+          facts.r = r;
+          facts.a = a;
+          facts.hash_matches = bits & 1;
+          facts.above_sealed = bits & 2;
+          facts.acked_empty = bits & 4;
+          facts.in_flight = bits & 8;
+          facts.r_equals_seen = bits & 16;
+          facts.target_can_scan = bits & 32;
+          facts.f_to = {9, 1};
+          f(facts);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("delivery: every combination of facts gets the decision of the page") {
+  std::set<int> rows;
+  uint64_t wrong = 0;
+  ForAllFacts([&](const Facts& facts) {
+    const DeliveryDecision got = DecideDelivery(facts);
+    const Want want = Expected(facts);
+    rows.insert(got.row);
+    wrong += got.row != want.row || got.action != want.action;
+  });
+  CHECK(wrong == 0);
+  CHECK(rows.size() == kDeliveryRows);
+}
+
+TEST_CASE("delivery: an exact receipt never needs a scan") {
+  ForAllFacts([&](const Facts& facts) {
+    if (!facts.target_can_scan && DecideDelivery(facts).action == Action::kScan) FAIL("scan");
+  });
+}
+
+TEST_CASE("delivery: A never moves back, and moves only to a receipt that our chain proves") {
+  ForAllFacts([&](const Facts& f) {
+    if (DecideDelivery(f).action != Action::kAdvanceAcked) return;
+    if (f.receipt != ReceiptKind::kOurs || !f.hash_matches || f.above_sealed) FAIL("unproven");
+    if (!f.acked_empty && f.r <= f.a) FAIL("back");
+  });
+}
+
+TEST_CASE("delivery: every park names its verbs, and only rows that park have some") {
+  std::set<int> parking;
+  ForAllFacts([&](const Facts& facts) {
+    const DeliveryDecision got = DecideDelivery(facts);
+    if (got.action == Action::kPark || got.action == Action::kScan) parking.insert(got.row);
+  });
+  for (int row = 1; row <= kDeliveryRows; ++row) {
+    CAPTURE(row);
+    CHECK(DeliveryVerbs(row).empty() == !parking.contains(row));
+  }
+}
+
+TEST_CASE("delivery: an operator's word answers a park that names it, and nothing else") {
+  for (const Verb verb : kAllVerbs) {
+    uint64_t wrong = 0;
+    ForAllFacts([&](Facts facts) {
+      const DeliveryDecision plain = DecideDelivery(facts);
+      facts.word = verb;
+      const DeliveryDecision told = DecideDelivery(facts);
+      bool named = false;
+      for (const Verb v : DeliveryVerbs(plain.row)) named |= v == verb;
+      if (plain.action != Action::kPark || !named) {
+        wrong += told.action != plain.action;
+      } else if (verb == Verb::kTrustSink) {
+        wrong += told.action != Action::kAdvanceAcked;
+      } else {
+        wrong += told.action != (facts.acked_empty ? Action::kStart : Action::kDeliverFromAcked);
+      }
+    });
+    CAPTURE(VerbName(verb));
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("delivery: the description names the row, the facts and the choices") {
+  Facts facts;
+  facts.receipt = ReceiptKind::kOurs;
+  facts.r = {50, 12};
+  facts.above_sealed = true;
+  facts.acked_empty = false;
+  facts.a = {40, 7};
+  const std::string text = DescribeDelivery(facts, DecideDelivery(facts));
+  for (const char* part : {"row 5", "50:12", "40:7", "backup", "--trust-sink", "--redeliver"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  std::set<std::string> texts;
+  ForAllFacts([&](const Facts& f) { texts.insert(DescribeDelivery(f, DecideDelivery(f))); });
+  CHECK(texts.size() > 100);
+  CHECK(!texts.contains(""));
+}
+
+TEST_CASE("delivery: names of kinds and actions are distinct words") {
+  std::set<std::string> kinds, actions;
+  for (int i = 0; i <= 3; ++i) kinds.insert(ReceiptKindName(static_cast<ReceiptKind>(i)));
+  for (int i = 0; i <= 4; ++i) actions.insert(DeliveryActionName(static_cast<Action>(i)));
+  CHECK(kinds.size() == 4);
+  CHECK(actions.size() == 5);
+}
+
+}  // namespace
+}  // namespace weir::protocol
