@@ -23,17 +23,17 @@ struct MetadataSpec {
 struct TableDef;
 
 struct ConnectorSpec {
-  std::string_view name;                       // 'filesystem'
-  std::string_view doc;
+  std::string_view name = {};                       // 'filesystem'
+  std::string_view doc = {};
   bool source = false;
   bool sink = false;
   bool needs_format = false;                   // 'format' option is required
-  std::span<const std::string_view> formats;   // allowed ones
-  std::span<const OptionSpec> options;         // without 'connector', 'format' and the format's own
-  std::span<const MetadataSpec> metadata;
+  std::span<const std::string_view> formats = {};   // allowed ones
+  std::span<const OptionSpec> options = {};         // without 'connector', 'format' and the format's own
+  std::span<const MetadataSpec> metadata = {};
   bool sink_accepts_updates = false;           // an upsert by PRIMARY KEY is possible
   Guarantee sink_guarantee = Guarantee::kExactlyOnce;
-  std::string_view sink_guarantee_reason;      // where it is weaker than exactly once
+  std::string_view sink_guarantee_reason = {};      // where it is weaker than exactly once
   // Checks that go beyond single values (combinations, schema). Appends messages with positions. May be null.
   void (*check)(const TableDef& table, bool as_sink, std::vector<struct Diagnostic>& out) = nullptr;
   // The input ends by itself.

@@ -40,7 +40,8 @@ enum class Fn : uint8_t {
   kCoalesce,       // (a, b, ...)
   kNullIf,         // (a, b)
   kGreatest, kLeast,  // NULL when any is NULL (Flink)
-  // Conversion to the expression's type. kTryCast: NULL where kCast is an error.
+  // Conversion to the expression's type. kTryCast: NULL where kCast is an error. A kCast whose type is NOT NULL makes NULL an
+  // error too (the binder writes one where a nullable value goes into a NOT NULL column, with equal types otherwise).
   kCast, kTryCast,
   // Strings.
   kConcat, kConcatWs,                       // || and CONCAT; CONCAT_WS(sep, ...) skips NULLs

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
+#include "data/format.h"
 #include "plan/expr.h"
 
 namespace weir::plan {
@@ -18,15 +20,15 @@ namespace weir::plan {
 enum class OptionType { kString, kBoolean, kInteger, kDuration, kSize, kEnum, kCharacter };
 
 struct OptionSpec {
-  std::string_view name;
+  std::string_view name = {};
   OptionType type = OptionType::kString;
-  std::string_view default_value;        // as a user would write it; "" = none
-  std::string_view doc;                  // one line
+  std::string_view default_value = {};        // as a user would write it; "" = none
+  std::string_view doc = {};                  // one line
   bool required = false;
   bool identity = false;                 // names what is read or written: part of the fingerprint
   bool source = true, sink = true;       // where it may be given
   int64_t min = 0, max = INT64_MAX;      // kInteger, kDuration (ms), kSize (bytes)
-  std::string_view choices;              // kEnum: "a|b|c"
+  std::string_view choices = {};              // kEnum: "a|b|c"
 };
 
 struct OptionValue {
@@ -38,9 +40,11 @@ struct OptionValue {
   std::string origin;                    // "table option", "SET", "[pipeline.x]", "weir.toml", "default": for explain
 };
 
-// Checked values of one table or of SET. Getters CHECK that the name is in the specs it was checked against.
+// Checked values of one table or of SET. Getters CHECK that the name is in the specs it was checked against (once Declare was called).
 class Options {
  public:
+  // The specs whose names may be asked for; fills in their defaults where nothing was Put.
+  void Declare(std::span<const OptionSpec> specs);
   void Put(const OptionSpec& spec, OptionValue value);   // text already validated
   bool Has(std::string_view name) const;                 // given by the user (not the default)
   const OptionValue* Find(std::string_view name) const;  // given or default; null when neither
@@ -52,6 +56,9 @@ class Options {
 
  private:
   std::map<std::string, OptionValue, std::less<>> values_;
+  std::map<std::string, int64_t, std::less<>> numbers_;   // of those with a numeric type, parsed once
+  std::set<std::string, std::less<>> known_;
+  bool declared_ = false;
 };
 
 // Checks one value against its spec: the message says what is wrong and gives an example.
@@ -61,6 +68,16 @@ Status CheckOptionValue(const OptionSpec& spec, std::string_view text);
 std::span<const OptionSpec> SetOptionSpecs();
 std::span<const OptionSpec> FormatOptionSpecs(std::string_view format);   // names with their prefix: "json.timestamp-unit"
 std::span<const std::string_view> FormatNames();                          // json, csv, raw, regex
+// Options that every table may have, whatever its connector (plan/table_options.cc): sources' idle timeout and alignment, weir.on-error.
+std::span<const OptionSpec> CommonTableOptionSpecs();
+
+// A key of sql.md that this version does not have yet, with the reason; "" when there is no such key at all.
+std::string_view LaterSetKey(std::string_view key);
+std::string_view LaterTableOption(std::string_view key);
+std::string_view LaterFormat(std::string_view format);
+
+// The decoder's and encoder's view of checked format options.
+Result<FormatSpec> FormatSpecOf(std::string_view format, const Options& options, const SessionZone& zone, uint64_t max_record_bytes, size_t physical_columns);
 
 }  // namespace weir::plan
 

@@ -1,0 +1,120 @@
+// The SET keys of this version, and those of later ones by name.
+#include "plan/options.h"
+
+namespace weir::plan {
+namespace {
+
+constexpr int64_t kHourMs = 3600 * 1000;
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+constexpr OptionSpec kSetOptions[] = {
+    {.name = "execution.checkpointing.interval",
+     .type = OptionType::kDuration,
+     .default_value = "1 s",
+     .doc = "How often an epoch is cut, sealed and delivered.",
+     .min = 1,
+     .max = kHourMs},
+    {.name = "pipeline.name",
+     .doc = "Name of the pipeline in status, logs and state (default: the SQL file's name)."},
+    {.name = "table.exec.source.idle-timeout",
+     .type = OptionType::kDuration,
+     .default_value = "60 s",
+     .doc = "A partition proven to stand at its end for this long no longer holds the watermark."},
+    {.name = "table.local-time-zone",
+     .default_value = "UTC",
+     .doc = "The session zone: UTC, Z or a fixed offset such as +02:00."},
+    {.name = "weir.batch-rows",
+     .type = OptionType::kInteger,
+     .default_value = "2048",
+     .doc = "Rows a batch at most. No effect on results, only on speed and memory.",
+     .min = 1,
+     .max = 65536},
+    {.name = "weir.dead-letters.max-bytes",
+     .type = OptionType::kSize,
+     .default_value = "64 MiB",
+     .doc =
+         "Bound of dead/ for each table or view; beyond it the oldest file is deleted and counted.",
+     .min = kMiB},
+    {.name = "weir.disk.min-free",
+     .type = OptionType::kSize,
+     .doc = "Sources pause when less is free on the state directory's disk (default: the larger of "
+            "64 MiB and 2 %)."},
+    {.name = "weir.max-future-skew",
+     .type = OptionType::kDuration,
+     .default_value = "5 min",
+     .doc = "A row further ahead of its arrival than this does not move the watermark."},
+    {.name = "weir.max-record-bytes",
+     .type = OptionType::kSize,
+     .default_value = "1 MiB",
+     .doc = "A longer record is a dead letter.",
+     .min = 64,
+     .max = 1024 * kMiB},
+    {.name = "weir.memory.limit",
+     .type = OptionType::kSize,
+     .default_value = "48 MiB",
+     .doc = "Memory for batches, unsealed output and keyed state.",
+     .min = kMiB},
+    {.name = "weir.on-damage",
+     .type = OptionType::kEnum,
+     .default_value = "refuse",
+     .doc = "What a start does with a damaged state directory: refuse, or set it aside and begin "
+            "anew.",
+     .choices = "refuse|quarantine"},
+    {.name = "weir.on-error",
+     .type = OptionType::kEnum,
+     .default_value = "dead-letter",
+     .doc = "What happens to a row that cannot be read or computed: a dead letter, or the run "
+            "stops with exit 65.",
+     .choices = "dead-letter|fail"},
+    {.name = "weir.spool.max-bytes",
+     .type = OptionType::kSize,
+     .default_value = "4 GiB",
+     .doc = "Bound of sealed output that waits for its sinks; at the bound sources pause.",
+     .min = kMiB},
+};
+
+struct Later {
+  std::string_view name;
+  std::string_view why;
+};
+
+constexpr Later kLaterKeys[] = {
+    {"table.exec.state.ttl", "state time to live comes with deduplication and joins"},
+    {"table.exec.emit.allow-lateness", "late rows are given by LATE(view) for now"},
+    {"weir.receipt", "receipts of remote sinks come with Kafka"},
+    {"weir.watermark", "upstream watermarks come with Kafka"},
+    {"weir.sink.if-exists", "an existing output that is not ours is always refused"},
+    {"execution.runtime-mode", "bounded input ends the run by itself"},
+    {"parallelism.default", "a pipeline runs on one loop thread"},
+    {"table.exec.mini-batch.enabled",
+     "weir always works in batches and results do not depend on them"},
+};
+
+constexpr Later kLaterTableOptions[] = {
+    {"scan.watermark.alignment.group", "only the files of one table are aligned"},
+    {"scan.watermark.emit.strategy", "the watermark is a column: it moves with every row"},
+    {"weir.receipt", "receipts of remote sinks come with Kafka"},
+    {"weir.watermark", "upstream watermarks come with Kafka"},
+    {"weir.sink.if-exists", "an existing output that is not ours is always refused"},
+    {"sink.parallelism", "a pipeline runs on one loop thread"},
+    {"scan.parallelism", "a pipeline runs on one loop thread"},
+};
+
+std::string_view FindLater(std::span<const Later> list, std::string_view name) {
+  for (const Later& later : list) {
+    if (later.name == name) return later.why;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const OptionSpec> SetOptionSpecs() { return kSetOptions; }
+
+std::string_view LaterSetKey(std::string_view key) { return FindLater(kLaterKeys, key); }
+
+std::string_view LaterTableOption(std::string_view key) {
+  return FindLater(kLaterTableOptions, key);
+}
+
+}  // namespace weir::plan
