@@ -12,11 +12,9 @@ shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(weir)
 
-# Without a cache every preset compiles everything; 10 GiB holds all presets of several branches.
 packages=(build-essential cmake ninja-build ccache git)
 if [ "$preset" = fuzz ]; then packages+=(clang-14 libclang-rt-14-dev); fi
 packaging/apt-install.sh "${packages[@]}"
-export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-10G}
 
 third_party/build.sh >/dev/null
 log=$(mktemp)

@@ -15,6 +15,7 @@ set -euo pipefail
 refresh=
 if [ "${1:-}" = --refresh ]; then refresh=1 && shift; fi
 lock=$(realpath "$1")
+if ! [ -f "$lock" ]; then echo "fetch.sh: no lock file $1" >&2 && exit 1; fi
 mkdir -p "$2"
 out=$(realpath "$2")
 state=$out/.apt
