@@ -1,0 +1,63 @@
+#include "data/json_error.h"
+
+#include "base/check.h"
+
+namespace weir::json {
+namespace {
+
+struct Text {
+  const char* code;
+  const char* what;
+};
+
+Text TextOf(JsonError error) {
+  switch (error) {
+    case JsonError::kNone:
+      break;
+    case JsonError::kNotObject:
+      return {"json.root", "expected a JSON object"};
+    case JsonError::kExpectedKey:
+      return {"json.syntax", "expected a key in quotes"};
+    case JsonError::kExpectedColon:
+      return {"json.syntax", "expected ':'"};
+    case JsonError::kExpectedCommaOrBrace:
+      return {"json.syntax", "expected ',' or '}'"};
+    case JsonError::kExpectedCommaOrBracket:
+      return {"json.syntax", "expected ',' or ']'"};
+    case JsonError::kExpectedValue:
+      return {"json.syntax", "expected a value"};
+    case JsonError::kTrailing:
+      return {"json.syntax", "something follows the object"};
+    case JsonError::kNumber:
+      return {"json.syntax", "not a number as JSON writes it"};
+    case JsonError::kLiteral:
+      return {"json.syntax", "expected true, false or null"};
+    case JsonError::kControlInString:
+      return {"json.syntax", "control character in a string"};
+    case JsonError::kUnterminatedString:
+      return {"json.syntax", "the string has no end"};
+    case JsonError::kEscape:
+      return {"json.syntax", "unknown escape in a string"};
+    case JsonError::kSurrogate:
+      return {"json.syntax", "half of a surrogate pair in a string"};
+    case JsonError::kUtf8:
+      return {"json.utf8", "invalid UTF-8"};
+    case JsonError::kDepth:
+      return {"json.depth", "nested deeper than 1024 levels"};
+  }
+  CHECK(false);
+}
+
+}  // namespace
+
+const char* JsonErrorCode(JsonError error) { return TextOf(error).code; }
+
+std::string JsonErrorMessage(JsonError error, size_t byte) {
+  std::string message = "invalid JSON at byte ";
+  message += std::to_string(byte);
+  message += ": ";
+  message += TextOf(error).what;
+  return message;
+}
+
+}  // namespace weir::json
