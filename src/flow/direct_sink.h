@@ -13,7 +13,8 @@ class DirectSink {
   virtual ~DirectSink() = default;
   // kEndOfStream: the reader of our output has gone (EPIPE); the run ends with 0.
   virtual Status Write(const Batch& batch, Outputs& out) = 0;
-  virtual Status Flush() = 0;
+  virtual Status Flush() = 0;              // at the end of each turn: what is buffered becomes visible
+  virtual NodeBooks& books() = 0;          // kIn, kDead, kStaged = kSealed = kAcked
 };
 
 }  // namespace weir::flow

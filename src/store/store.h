@@ -37,8 +37,13 @@ struct OpenOptions {
   std::string pipeline;                  // recorded when the directory is born
   std::string instance;
   std::string on_damage = "refuse";      // or "quarantine": move the directory aside and start fresh
-  int64_t lock_wait_ms = 0;
+  std::string weir_version;              // recorded, so that an older binary can name the newer one
 };
+
+// Above this the log of state.db counts as held by a reader: degraded ("a reader holds the WAL"). Without a reader it stays below a
+// quarter of it.
+inline constexpr uint64_t kWalDegradedBytes = 64 << 20;
+inline constexpr uint64_t kReserveBytes = 4 << 20;
 
 struct Asked {                           // what the command line and the plan ask for
   bool fresh = false;
@@ -81,6 +86,7 @@ struct AckedNote {                       // A of a target
 struct FrozenSink {
   std::string sink;
   flow::Extent extent;
+  std::string target;                    // whose receipt proves the rows (AckedNote::target). "": the sink's own name when it has a spool, else the seal is the proof
 };
 
 struct FrozenState {
@@ -118,6 +124,13 @@ class Store {
   std::vector<AckedNote> AckedNotes() const;                    // of the newest lineage
   Result<Digest256> HashOf(const Lineage& lineage, EpochId epoch) const;   // kNotFound when no such sealed epoch (pruned below A: kNotFound too)
   Result<uint64_t> RowsOf(const std::string& sink, EpochId epoch) const;   // of the newest lineage; 0 when the epoch has none
+  // Epochs of the newest lineage from `from` on that have rows for one of `sinks`, ascending, at most `limit`; rows by sink, in the order of `sinks`.
+  struct EpochRows {
+    EpochId epoch = 0;
+    std::vector<uint64_t> rows;
+    uint64_t total = 0;
+  };
+  Result<std::vector<EpochRows>> EpochsWithRows(const std::vector<std::string>& sinks, EpochId from, size_t limit) const;
 
   // Step 3. Writes the run row (fresh: a new lineage from random bits), claims the paths, uses up the resolutions; durable when OK.
   Status BeginRun(const Asked& asked, const protocol::TakeoverDecision& decision, EpochId base_if_fresh,
@@ -137,8 +150,12 @@ class Store {
   Status WriteFinished();
   Status WriteCleanStop();                           // SIGTERM with everything sealed; a start after it need not quick_check
 
-  // Operator's words, with the process stopped.
+  // Operator's words, with the process stopped. `detail` is for people; where it begins with a position ("50:12"), new ids start above that epoch
+  // (--trust-sink).
   Status RecordResolution(protocol::Verb verb, const std::string& subject, const std::string& user, int64_t wall_ms, const std::string& detail);
+
+  // --adopt: the receipt found there becomes an ancestor's. A row of its own, below every run's.
+  Status AdoptReceipt(const protocol::Receipt& receipt);
 
   // Disk full: gives the reserve back to the file system, and takes it again when there is room.
   void FreeReserve();

@@ -1,0 +1,488 @@
+#include "runtime/scan.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+namespace weir::runtime {
+
+namespace {
+
+// No clock that stands before this was right while weir existed: 2026-11-01.
+constexpr int64_t kBuiltAfterMs = 1793491200000;
+
+// Keys of the scan's ByteMap: "s" the source's own state, "p" + partition key its saved position.
+constexpr std::string_view kSourceStateKey = "s";
+std::string PositionKey(std::string_view partition_key) { return "p" + std::string(partition_key); }
+
+constexpr uint8_t kPositionVersion = 1;
+
+// Saved position: version u8, state u8, max event time i64, holds since i64, then the source's own blob.
+std::string EncodeSaved(const SourceWatermarks::Partition& p, std::string_view source_blob) {
+  ByteWriter w;
+  w.U8(kPositionVersion);
+  w.U8(static_cast<uint8_t>(p.state));
+  w.I64(p.max_event_time);
+  w.I64(p.holds_since);
+  w.Append(source_blob);
+  return w.Take();
+}
+
+bool DecodeSaved(std::string_view bytes, SourceWatermarks::Partition* p, std::string_view* source_blob) {
+  ByteReader r(bytes);
+  if (r.U8() != kPositionVersion) return false;
+  const uint8_t state = r.U8();
+  if (state > static_cast<uint8_t>(SourceWatermarks::Partition::State::kEnded)) return false;
+  p->state = static_cast<SourceWatermarks::Partition::State>(state);
+  p->max_event_time = r.I64();
+  p->holds_since = r.I64();
+  if (!r.ok()) return false;
+  *source_blob = bytes.substr(r.position());
+  return true;
+}
+
+}  // namespace
+
+bool ClockBelieved(int64_t wall_ms, TimestampMs highest_sealed_watermark) {
+  return wall_ms >= kBuiltAfterMs &&
+         (highest_sealed_watermark == kWatermarkMax || wall_ms >= highest_sealed_watermark);
+}
+
+// What was decoded of one partition and is not consumed yet.
+struct Scan::Reader : flow::Outputs {
+  Batch raw;
+  std::unique_ptr<flow::Operator> outputs;
+  const Batch* rows = nullptr;          // the operator's batch: valid until its next Push
+  std::vector<uint32_t> selected;       // its selected rows
+  Batch dead;                           // rows that failed in an output expression, with their positions
+  uint32_t cursor = 0;                  // raw rows below this are consumed
+  size_t next_selected = 0, next_dead = 0, next_non_row = 0;
+
+  void Main(const Batch& batch) override {
+    rows = &batch;
+    selected.clear();
+    batch.ForEachSelected([this](uint32_t r) { selected.push_back(r); });
+  }
+  void Late(const Batch&) override { CHECK(false); }
+  void Dead(const Batch& batch) override {
+    batch.ForEachSelected([&](uint32_t r) { dead.AppendRow(batch, r); });
+  }
+  void Watermark(TimestampMs) override {}
+
+  void Clear(const Schema& raw_schema) {
+    raw.Reset(raw_schema);
+    dead.Reset(flow::DeadLetterSchema());
+    rows = nullptr;
+    selected.clear();
+    cursor = 0;
+    next_selected = next_dead = next_non_row = 0;
+  }
+  bool Consumed() const { return cursor == raw.rows() && next_non_row == raw.non_rows.size(); }
+};
+
+Scan::Scan(const plan::Node& node, const Factories& factories, const ScanSettings& settings,
+           io::Clock& clock)
+    : node_(node),
+      scan_(std::get<plan::ScanNode>(node.body)),
+      factories_(factories),
+      settings_(settings),
+      clock_(clock),
+      has_rowtime_(scan_.rowtime >= 0),
+      watermarks_(scan_.watermark_bound_ms) {
+  for (const int c : scan_.raw_columns) {
+    raw_schema_.fields.push_back({scan_.table->columns[c].name, scan_.table->columns[c].type});
+  }
+}
+
+Scan::~Scan() = default;
+
+Status Scan::Open(flow::StateReader& positions, TimestampMs watermark, const std::string& current_key) {
+  WEIR_ASSIGN_OR_RETURN(source_, factories_.source(node_, raw_schema_));
+  WEIR_RETURN_IF_ERROR(positions_.Restore(positions));
+  std::vector<flow::SavedPosition> saved;
+  std::string source_state;
+  bool damaged = false;
+  positions_.ForEach([&](std::string_view key, std::string_view value) {
+    if (key == kSourceStateKey) {
+      source_state = value;
+      return;
+    }
+    Saved entry;
+    std::string_view source_blob;
+    if (key.empty() || key[0] != 'p' || !DecodeSaved(value, &entry.watermark, &source_blob)) {
+      damaged = true;
+      return;
+    }
+    saved.push_back({std::string(key.substr(1)), std::string(source_blob)});
+    saved_.emplace(saved.back().key, entry);
+  });
+  if (damaged) return Status(Code::kCorruption, "saved position of " + node_.name + " cannot be read");
+  watermarks_.RestoreSource(watermark);
+  highest_sealed_watermark_ = watermark;
+  restored_current_ = current_key;
+  WEIR_RETURN_IF_ERROR(source_->Open(saved, source_state));
+  return Discover();
+}
+
+Status Scan::Discover() {
+  std::vector<flow::PartitionInfo> found;
+  WEIR_RETURN_IF_ERROR(source_->Discover(found));
+  for (flow::PartitionInfo& info : found) {
+    const int index = static_cast<int>(partitions_.size());
+    CHECK(info.index == index);
+    watermarks_.Add(index);
+    auto partition = std::make_unique<Partition>();
+    partition->info = std::move(info);
+    partitions_.push_back(std::move(partition));
+    Partition& p = *partitions_.back();
+    const auto saved = saved_.find(p.info.key);
+    if (p.info.restored && saved != saved_.end()) {
+      watermarks_.Restore(index, saved->second.watermark);
+      p.changed = false;
+    }
+    if (p.info.finished) watermarks_.SetEnded(index);
+    if (!p.info.finished && !p.info.key.empty() && p.info.key == restored_current_) current_ = index;
+    if (has_rowtime_ && !p.info.finished) WEIR_RETURN_IF_ERROR(PeekTime(index));
+    if (p.changed) dirty_ = true;
+  }
+  saved_.clear();
+  restored_current_.clear();
+  if (has_rowtime_ && !found.empty()) watermarks_.Recompute();
+  return Status::Ok();
+}
+
+Status Scan::PeekTime(int index) {
+  if (watermarks_.at(index).max_event_time != kWatermarkNone) return Status::Ok();
+  Partition& p = *partitions_[index];
+  WEIR_RETURN_IF_ERROR(TakeReader(p));
+  Reader& peek = *p.reader;
+  WEIR_RETURN_IF_ERROR(source_->Peek(index, peek.raw));
+  if (peek.raw.rows() > 0) {
+    const flow::NodeBooks books = peek.outputs->books();
+    peek.outputs->Push(peek.raw, peek);
+    peek.outputs->books() = books;       // a peek counts nothing
+  }
+  TakePeek(index, peek);
+  GiveReader(p);
+  return Status::Ok();
+}
+
+Status Scan::TakeReader(Partition& p) {
+  if (p.reader == nullptr) {
+    p.reader = std::move(spare_);
+    if (p.reader == nullptr) {
+      p.reader = std::make_unique<Reader>();
+      WEIR_ASSIGN_OR_RETURN(p.reader->outputs, factories_.scan_outputs(node_, raw_schema_));
+    }
+  }
+  p.reader->Clear(raw_schema_);
+  return Status::Ok();
+}
+
+void Scan::GiveReader(Partition& p) {
+  if (p.reader != nullptr) spare_ = std::move(p.reader);
+}
+
+void Scan::TakePeek(int index, const Reader& peek) {
+  if (peek.rows == nullptr) return;
+  const Column& time = peek.rows->column(scan_.rowtime);
+  const int64_t wall_ms = clock_.WallMs();
+  const bool believed = ClockBelieved(wall_ms, highest_sealed_watermark_);
+  for (const uint32_t row : peek.selected) {
+    if (time.IsNull(row)) continue;
+    if (believed && time.ints[row] > wall_ms + settings_.max_future_skew_ms) continue;
+    watermarks_.SetPeek(index, time.ints[row]);
+    return;
+  }
+}
+
+bool Scan::HasRows(int index) const {
+  const Partition& p = *partitions_[index];
+  return (p.reader != nullptr && !p.reader->Consumed()) || p.known_end || !p.waiting;
+}
+
+// The partition that may be read now: the lowest watermark among those that hold it (idle ones are asked too: rows
+// may have come), and none further ahead of the slowest than max-drift. -1: nobody.
+int Scan::Choose() {
+  int best = -1;
+  TimestampMs lowest = kWatermarkMax;
+  const auto better = [&](int a, int b) {
+    if (b < 0) return true;
+    const TimestampMs wa = watermarks_.WatermarkOf(a), wb = watermarks_.WatermarkOf(b);
+    if (has_rowtime_ && wa != wb) return wa < wb;
+    return partitions_[a]->info.label < partitions_[b]->info.label;
+  };
+  for (const int i : watermarks_.active()) {
+    if (has_rowtime_) lowest = std::min(lowest, watermarks_.WatermarkOf(i));
+    if (HasRows(i) && better(i, best)) best = i;
+  }
+  if (best < 0) {
+    for (int i = 0; i < watermarks_.size(); ++i) {
+      if (watermarks_.at(i).state == SourceWatermarks::Partition::State::kIdle && HasRows(i) && better(i, best)) best = i;
+    }
+    return best;
+  }
+  // A partition that waits (its file is at its end, not idle yet) holds back those ahead of it.
+  const TimestampMs own = watermarks_.WatermarkOf(best);
+  if (has_rowtime_ && best >= 0 && own != kWatermarkNone && own > lowest &&
+      (lowest == kWatermarkNone || own - settings_.max_drift_ms > lowest)) {
+    return -1;
+  }
+  return best;
+}
+
+Status Scan::Fill(int index) {
+  Partition& p = *partitions_[index];
+  WEIR_RETURN_IF_ERROR(TakeReader(p));
+  Reader& r = *p.reader;
+  WEIR_ASSIGN_OR_RETURN(const flow::ReadState state, source_->Read(index, settings_.batch_rows, r.raw));
+  p.known_end = state == flow::ReadState::kEnd;
+  const bool got = r.raw.rows() > 0 || !r.raw.non_rows.empty();
+  if (got) {
+    p.waiting = false;
+    p.waiting_since_ns = 0;
+    watermarks_.SetActive(index);
+    r.raw.partition = index;
+    r.raw.source = scan_.table->name;
+    if (r.raw.rows() > 0) r.outputs->Push(r.raw, r);
+  } else if (state == flow::ReadState::kWait) {
+    if (p.waiting_since_ns == 0) p.waiting_since_ns = clock_.MonotonicNs();
+    p.waiting = true;
+  }
+  return r.outputs->status();
+}
+
+// The first raw row that must wait because its partition is too far ahead; raw.rows() when none. Fills `rows` (the
+// rows to push) and the watermark column, and advances `run`.
+uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32_t>& rows) {
+  Reader& r = *partitions_[index]->reader;
+  if (r.rows == nullptr) return r.raw.rows();
+  view_.watermarks.resize(r.rows->rows());
+  rows.reserve(r.selected.size() - r.next_selected);
+  if (!has_rowtime_) {
+    for (; r.next_selected < r.selected.size(); ++r.next_selected) {
+      view_.watermarks[r.selected[r.next_selected]] = kWatermarkNone;
+      rows.push_back(r.selected[r.next_selected]);
+    }
+    return r.raw.rows();
+  }
+  const int64_t wall_ms = clock_.WallMs();
+  clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
+  const TimestampMs latest_ok = clock_believed_ ? wall_ms + settings_.max_future_skew_ms : kWatermarkMax;
+  const TimestampMs limit =
+      run.others() >= kWatermarkMax - settings_.max_drift_ms ? kWatermarkMax
+      : run.others() == kWatermarkNone ? kWatermarkNone : run.others() + settings_.max_drift_ms;
+  const Column& time = r.rows->column(scan_.rowtime);
+  TimestampMs* watermark = view_.watermarks.data();
+  for (; r.next_selected < r.selected.size(); ++r.next_selected) {
+    const uint32_t row = r.selected[r.next_selected];
+    // Somebody whose time is not known yet (kWatermarkNone) stops nobody: it is read when its turn comes.
+    if (limit != kWatermarkNone && run.Own() > limit) return row;
+    watermark[row] = run.Before();
+    rows.push_back(row);
+    if (!time.valid[row]) continue;
+    if (time.ints[row] > latest_ok) {
+      ++books_[flow::Count::kFutureSkew];
+    } else {
+      run.Advance(time.ints[row]);
+    }
+  }
+  return r.raw.rows();
+}
+
+void Scan::EmitDead(int index, uint32_t stop, flow::Outputs& out) {
+  Reader& r = *partitions_[index]->reader;
+  const int64_t stop_position = stop < r.raw.rows() ? r.raw.positions[stop] : INT64_MAX;
+  std::vector<uint32_t> rows;
+  while (r.next_dead < r.dead.rows() && r.dead.positions[r.next_dead] < stop_position) {
+    rows.push_back(static_cast<uint32_t>(r.next_dead++));
+  }
+  books_[flow::Count::kDead] += rows.size();
+  books_[flow::Count::kRead] += rows.size();
+  dead_.Clear();
+  for (; r.next_non_row < r.raw.non_rows.size(); ++r.next_non_row) {
+    const NonRow& record = r.raw.non_rows[r.next_non_row];
+    if (record.before_row > stop) break;
+    ++books_[flow::Count::kRead];
+    if (record.skipped) {
+      ++books_[flow::Count::kSkipped];
+    } else {
+      ++books_[flow::Count::kDead];
+      dead_.AddRecord(scan_.table->name, index, record);
+    }
+  }
+  if (!rows.empty()) {
+    r.dead.SetSelection(std::move(rows));
+    out.Dead(r.dead);
+  }
+  if (!dead_.empty()) out.Dead(dead_.batch());
+}
+
+void Scan::Consume(int index, flow::Outputs& out) {
+  Partition& p = *partitions_[index];
+  Reader& r = *p.reader;
+  SourceWatermarks::Run run = watermarks_.Begin(index);
+  std::vector<uint32_t> rows;
+  view_.ResetEmpty(r.rows == nullptr ? 0 : r.rows->rows());
+  const uint32_t stop = StopRow(index, run, rows);
+  EmitDead(index, stop, out);
+  if (!rows.empty()) {
+    books_[flow::Count::kRead] += rows.size();
+    books_[flow::Count::kDecoded] += rows.size();
+    for (size_t c = 0; c < r.rows->column_count(); ++c) view_.Borrow(r.rows->column(c));
+    view_.positions = r.rows->positions;
+    view_.partition = index;
+    view_.source = scan_.table->name;
+    if (rows.size() == view_.rows()) view_.ClearSelection();
+    else view_.SetSelection(std::move(rows));
+    out.Main(view_);
+  }
+  const int64_t position = stop < r.raw.rows() ? r.raw.positions[stop] : r.raw.end_position;
+  r.cursor = stop;
+  if (position != p.position || r.Consumed()) {
+    p.position = position;
+    p.changed = true;
+    dirty_ = true;
+  }
+  watermarks_.End(run);
+  if (stop < r.raw.rows()) current_ = -1;   // too far ahead: the next lowest's turn
+}
+
+void Scan::EndPartition(int index) {
+  Partition& p = *partitions_[index];
+  watermarks_.SetEnded(index);
+  GiveReader(p);
+  p.changed = true;
+  dirty_ = true;
+  if (current_ == index) current_ = -1;
+}
+
+void Scan::CheckIdle(int64_t now_ns) {
+  if (settings_.idle_timeout_ms <= 0) return;
+  const std::vector<int> active = watermarks_.active();
+  for (const int i : active) {
+    Partition& p = *partitions_[i];
+    if (!p.waiting || p.waiting_since_ns == 0) continue;
+    if (now_ns - p.waiting_since_ns < settings_.idle_timeout_ms * 1000000) continue;
+    watermarks_.SetIdle(i);
+    p.changed = true;
+    dirty_ = true;
+  }
+}
+
+Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
+  if (ended_) return Outcome::kEnded;
+  const int64_t now_ns = clock_.MonotonicNs();
+  const int64_t interval_ms = source_->PollIntervalMs();
+  if (interval_ms >= 0 && now_ns >= next_poll_ns_) {
+    WEIR_RETURN_IF_ERROR(Discover());
+    for (auto& p : partitions_) p->waiting = false;      // ask each again
+    next_poll_ns_ = now_ns + interval_ms * 1000000;
+  }
+  if (current_ < 0 || !HasRows(current_)) current_ = Choose();
+  Outcome outcome = Outcome::kIdle;
+  if (current_ >= 0) {
+    const int index = current_;
+    Partition& p = *partitions_[index];
+    if ((p.reader == nullptr || p.reader->Consumed()) && !p.known_end) WEIR_RETURN_IF_ERROR(Fill(index));
+    if (p.reader != nullptr && !p.reader->Consumed()) {
+      outcome = Outcome::kProgress;
+      Consume(index, out);
+    }
+    if (p.known_end && (p.reader == nullptr || p.reader->Consumed())) {
+      outcome = Outcome::kProgress;
+      EndPartition(index);
+    } else if (p.waiting) {
+      current_ = -1;
+      GiveReader(p);
+      if (Choose() >= 0) outcome = Outcome::kProgress;   // somebody else may go on
+    }
+  }
+  CheckIdle(now_ns);
+  const TimestampMs before = watermarks_.Current();
+  if (has_rowtime_) watermarks_.Recompute();
+  if (scan_.bounded && watermarks_.AllEnded() && parks().empty()) {
+    ended_ = true;
+    dirty_ = true;
+    out.Watermark(kWatermarkMax);
+    return Outcome::kEnded;
+  }
+  // A bounded source whose parked partitions are all that is left must not close their windows.
+  if (has_rowtime_ && watermarks_.Current() != kWatermarkNone && watermarks_.Current() != kWatermarkMax) {
+    if (watermarks_.Current() != before) dirty_ = true;
+    out.Watermark(watermarks_.Current());
+  }
+  return outcome;
+}
+
+int64_t Scan::WaitMs() const {
+  if (ended_) return -1;
+  if (source_->PollIntervalMs() < 0) return -1;
+  const int64_t left_ms = (next_poll_ns_ - clock_.MonotonicNs() + 999999) / 1000000;
+  return std::max<int64_t>(0, left_ms);
+}
+
+bool Scan::parked() const {
+  if (ended_) return false;
+  const std::vector<flow::SourcePark> parks = source_->parks();
+  if (parks.empty()) return false;
+  for (const int i : watermarks_.active()) {
+    const bool is_parked = std::any_of(parks.begin(), parks.end(), [i](const flow::SourcePark& park) {
+      return park.partition == i || park.partition < 0;
+    });
+    if (!is_parked) return false;
+  }
+  return true;
+}
+
+Status Scan::Freeze(std::vector<flow::BucketDelta>& out) {
+  if (std::optional<std::string> state = source_->FreezeSourceState()) {
+    positions_.Put(kSourceStateKey, *state);
+  }
+  frozen_releases_.clear();
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    Partition& p = *partitions_[i];
+    if (!p.changed) continue;
+    WEIR_ASSIGN_OR_RETURN(const std::string blob, source_->EncodePosition(static_cast<int>(i), p.position));
+    positions_.Put(PositionKey(p.info.key), EncodeSaved(watermarks_.at(static_cast<int>(i)), blob));
+    p.changed = false;
+    frozen_releases_.emplace_back(static_cast<int>(i), p.position);
+  }
+  std::vector<std::string> forgotten;
+  source_->TakeForgotten(forgotten);
+  for (const std::string& key : forgotten) positions_.Delete(PositionKey(key));
+  positions_.Freeze(out);
+  dirty_ = false;
+  return Status::Ok();
+}
+
+void Scan::Sealed() {
+  for (const auto& [partition, position] : frozen_releases_) source_->Release(partition, position);
+  frozen_releases_.clear();
+  if (watermarks_.Current() != kWatermarkMax) {
+    highest_sealed_watermark_ = std::max(highest_sealed_watermark_, watermarks_.Current());
+  }
+}
+
+void Scan::AppendStatus(std::string& json) const {
+  const auto time = [](TimestampMs t) {
+    return t == kWatermarkNone ? std::string("null") : t == kWatermarkMax ? std::string("\"end\"") : std::to_string(t);
+  };
+  json += "\"watermark\":" + time(watermarks_.Current()) + ",\"ended\":" + (ended_ ? "true" : "false");
+  json += ",\"clock_believed\":" + std::string(clock_believed_ ? "true" : "false") + ",\"partitions\":[";
+  constexpr int kShown = 100;          // a directory of 100,000 finished files is not a status page
+  int shown = 0;
+  for (const int i : watermarks_.active()) {
+    if (shown == kShown) break;
+    if (shown++ > 0) json += ",";
+    json += "{\"partition\":" + JsonQuote(partitions_[i]->info.label) +
+            ",\"position\":" + std::to_string(partitions_[i]->position) +
+            ",\"watermark\":" + time(watermarks_.WatermarkOf(i)) +
+            ",\"waiting\":" + (partitions_[i]->waiting ? "true" : "false") + "}";
+  }
+  json += "],\"partitions_total\":" + std::to_string(partitions_.size()) +
+          ",\"partitions_active\":" + std::to_string(watermarks_.active().size());
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,206 @@
+// Cut and seal: the loop freezes an epoch between two batches; the disk worker makes it durable (exactly-once.md, "Sealing").
+#include <algorithm>
+
+#include "base/log.h"
+#include "io/fault.h"
+#include "runtime/engine.h"
+#include "runtime/epoch_body.h"
+
+namespace weir::runtime {
+
+namespace {
+
+constexpr int64_t kSealRetryNs = 300'000'000;
+constexpr uint64_t kCompactBytesMax = 4 << 20;     // written between two seals
+
+}  // namespace
+
+void Engine::Cut() {
+  (void)WEIR_FAULT_POINT("cut.before_freeze");
+  last_cut_ns_ = env_.clock.MonotonicNs();
+  const bool end_of_input = phase_ == Phase::kFinishing &&
+                            std::all_of(graph_->scans().begin(), graph_->scans().end(), [](const auto& s) { return s->ended(); });
+  if (phase_ != Phase::kReading) final_cut_done_ = true;
+  store::FrozenEpoch epoch;
+  epoch.id = next_epoch_++;
+  for (Sink& sink : graph_->sinks()) {
+    if (sink.stage == nullptr) continue;
+    if (auto extent = sink.stage->Freeze(epoch.id, end_of_input)) epoch.sinks.push_back({sink.name, std::move(*extent)});
+    flow::NodeBooks& books = sink.books();
+    books[flow::Count::kSealed] = books[flow::Count::kStaged];
+    if (sink.stage->acked_by_seal()) books[flow::Count::kAcked] = books[flow::Count::kSealed];
+  }
+  std::vector<flow::BucketDelta> deltas;
+  const auto take = [&](const std::string& owner) {
+    for (flow::BucketDelta& delta : deltas) epoch.state.push_back({owner, std::move(delta)});
+    deltas.clear();
+  };
+  for (const Graph::OperatorRef& ref : graph_->operators()) {
+    ref.op->Freeze(deltas);
+    take(ref.node->name);
+  }
+  EpochBody body;
+  for (auto& scan : graph_->scans()) {
+    if (Status status = scan->Freeze(deltas); !status.ok()) return Fail(std::move(status));
+    for (const flow::BucketDelta& delta : deltas) {
+      epoch.positions_digest_input += scan->name() + delta.bucket + delta.blob;
+    }
+    take(scan->name());
+    body.watermarks[scan->name()] = scan->watermark();
+    if (const std::string key = scan->CurrentKey(); !key.empty()) body.current[scan->name()] = key;
+    if (scan->ended()) body.ended.insert(scan->name());
+  }
+  for (const Graph::NodeBooksRef& ref : graph_->Books()) body.books[ref.node->name] = ref.books;
+  if (std::string wrong = graph_->CheckBalance(); !wrong.empty() && wrong != books_error_) {
+    books_error_ = wrong;
+    LogError("books_do_not_balance", {{"epoch", epoch.id}, {"what", wrong}});
+  }
+  epoch.body = body.Encode();
+  epoch.acked = deliveries_->TakeAcked();
+  frozen_ = std::move(epoch);
+  if (trace_) trace_(protocol::CutEvent(frozen_->id));
+  (void)WEIR_FAULT_POINT("cut.after_freeze");
+}
+
+void Engine::StartSeal() {
+  if (phase_ == Phase::kDone) return;
+  seal_state_ = SealState::kInFlight;
+  seal_started_ns_ = env_.clock.MonotonicNs();
+  auto status = std::make_shared<Status>();
+  disk_->Post(
+      [this, status] {
+        *status = WEIR_FAULT_POINT("seal.before_stage_sync").ToStatus("seal.before_stage_sync");
+        for (Sink& sink : graph_->sinks()) {
+          if (!status->ok()) return;
+          if (sink.stage != nullptr) *status = sink.stage->Sync();
+        }
+        if (status->ok()) *status = WEIR_FAULT_POINT("seal.after_stage_sync").ToStatus("seal.after_stage_sync");
+        if (status->ok()) *status = store_->Seal(*frozen_);
+      },
+      [this, status] { OnSealed(*status); });
+}
+
+void Engine::OnSealed(const Status& status) {
+  const int64_t now_ns = env_.clock.MonotonicNs();
+  if (status.code() == Code::kNoSpace || status.code() == Code::kBusy) {
+    // Nothing happened: the same epoch is tried again unchanged. The reserve lets marks and trims be written meanwhile.
+    const bool space = status.code() == Code::kNoSpace;
+    if (seal_state_ != (space ? SealState::kWaitsForSpace : SealState::kWaitsForLock)) {
+      LogWarning("seal_waits", {{"epoch", frozen_->id}, {"reason", status.message()}});
+    }
+    seal_state_ = space ? SealState::kWaitsForSpace : SealState::kWaitsForLock;
+    if (space) store_->FreeReserve();
+    seal_retry_ns_ = now_ns + kSealRetryNs;
+    UpdatePressure(/*ask_disk=*/true);
+    return;
+  }
+  if (!status.ok()) return Fail(status);
+  uint64_t rows = 0;
+  for (const store::FrozenSink& sink : frozen_->sinks) rows += sink.extent.rows;
+  LogDebug("epoch_sealed", {{"epoch", frozen_->id}, {"rows", rows}, {"took_ms", (now_ns - seal_started_ns_) / 1000000}});
+  seal_state_ = SealState::kNone;
+  sealed_ = frozen_->id;
+  ++sealed_in_run_;
+  first_epoch_of_run_ = false;
+  compaction_due_ = true;
+  if (trace_) trace_(protocol::SealedEvent(sealed_, store_->run().lineage, rows));
+  AfterSeal();
+  frozen_.reset();
+}
+
+void Engine::AfterSeal() {
+  for (auto& scan : graph_->scans()) scan->Sealed();
+  for (size_t i = 0; i < graph_->sinks().size(); ++i) {
+    Sink& sink = graph_->sinks()[i];
+    if (sink.stage == nullptr) continue;
+    if (auto work = sink.stage->Sealed(sealed_)) RunWork(i, std::move(work));
+  }
+  for (const auto& [spool, acked] : deliveries_->TrimDue()) {
+    store::Spool* s = spool;
+    const EpochId to = acked;
+    for (size_t i = 0; i < graph_->sinks().size(); ++i) {
+      if (graph_->sinks()[i].spool == s) RunWork(i, [s, to] { return s->Trim(to); });
+    }
+  }
+  store_->RestoreReserve();
+  // Keyed state never pauses a source: what is clean and above the share leaves memory, and comes back from its blobs.
+  const uint64_t share = memory_limit_ / 2;
+  uint64_t bytes = graph_->StateBytes();
+  for (const Graph::OperatorRef& ref : graph_->operators()) {
+    if (bytes <= share) break;
+    const uint64_t own = ref.op->StateBytes();
+    const uint64_t others = bytes - own;
+    bytes -= ref.op->Evict(share > others ? share - others : 0);
+  }
+}
+
+// Work of a sink on the disk worker: renames, receipt files, trims. In order with the seals.
+void Engine::RunWork(size_t sink, std::function<Status()> work) {
+  ++pending_work_;
+  auto status = std::make_shared<Status>();
+  auto shared = std::make_shared<std::function<Status()>>(std::move(work));
+  disk_->Post([shared, status] { *status = (*shared)(); },
+              [this, sink, shared, status] { OnWork(sink, std::move(*shared), *status); });
+}
+
+void Engine::OnWork(size_t sink, std::function<Status()> work, const Status& status) {
+  --pending_work_;
+  if (status.ok()) return;
+  if (status.code() == Code::kNoSpace) {
+    store_->FreeReserve();
+    retries_.push_back({sink, std::move(work), env_.clock.MonotonicNs() + kSealRetryNs});
+    return;
+  }
+  // A stage that parks itself over what it found says so by park(); the pipeline goes on.
+  if (graph_->sinks()[sink].stage->park()) {
+    LogError("parked", {{"subject", graph_->sinks()[sink].name}, {"facts", status.message()}});
+    return;
+  }
+  Fail(status);
+}
+
+// A's that moved while nothing is sealed (an idle pipeline) become durable on their own.
+void Engine::WriteAckedNotes() {
+  if (seal_state_ != SealState::kNone || marks_in_flight_ || phase_ == Phase::kDone) return;
+  if (CutDue(env_.clock.MonotonicNs())) return;       // the next seal carries them
+  std::vector<store::AckedNote> notes = deliveries_->TakeAcked();
+  if (notes.empty()) return;
+  marks_in_flight_ = true;
+  auto status = std::make_shared<Status>();
+  auto shared = std::make_shared<std::vector<store::AckedNote>>(std::move(notes));
+  disk_->Post([this, shared, status] { *status = store_->WriteAcked(*shared); },
+              [this, status] {
+                marks_in_flight_ = false;
+                if (status->ok()) {
+                  for (const auto& [spool, acked] : deliveries_->TrimDue()) {
+                    for (size_t i = 0; i < graph_->sinks().size(); ++i) {
+                      store::Spool* s = spool;
+                      const EpochId to = acked;
+                      if (graph_->sinks()[i].spool == s) RunWork(i, [s, to] { return s->Trim(to); });
+                    }
+                  }
+                } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
+                  Fail(*status);
+                }
+                // No space or no lock: the note is carried by the next seal or the next start's receipt.
+              });
+}
+
+void Engine::MaintainStore() {
+  if (!compaction_due_ || compacting_ || seal_state_ != SealState::kNone || phase_ == Phase::kDone) return;
+  compacting_ = true;
+  auto result = std::make_shared<Result<bool>>(false);
+  disk_->Post([this, result] { *result = store_->Compact(kCompactBytesMax); },
+              [this, result] {
+                compacting_ = false;
+                if (*result) {
+                  compaction_due_ = **result;
+                } else if (result->error().code() == Code::kNoSpace || result->error().code() == Code::kBusy) {
+                  compaction_due_ = false;           // after the next seal
+                } else {
+                  Fail(result->error());
+                }
+              });
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,223 @@
+// Takeover: what every start does, in order (exactly-once.md, "Takeover: every start, the same path").
+#include <algorithm>
+
+#include "base/log.h"
+#include "io/fault.h"
+#include "runtime/engine.h"
+#include "runtime/epoch_body.h"
+
+namespace weir::runtime {
+
+namespace {
+
+Status Refusal(const protocol::TakeoverDecision& decision, const protocol::TakeoverFacts& facts,
+               const store::Store& store, const EngineOptions& options) {
+  std::string message = decision.reason;
+  if (decision.action == protocol::TakeoverAction::kRefuseFingerprint) {
+    message += ": " + plan::DescribeDifference(store.StoredCanonicalPlan(), options.canonical_plan);
+    message += "; --fresh starts over and would drop " + std::to_string(facts.undelivered_rows) + " undelivered rows";
+  } else if (decision.action == protocol::TakeoverAction::kRefuseUndelivered) {
+    message += ": " + std::to_string(facts.undelivered_epochs) + " epochs with " +
+               std::to_string(facts.undelivered_rows) + " rows are sealed and not delivered";
+  } else if (decision.action == protocol::TakeoverAction::kRefuseOtherJob) {
+    message += ": the unfinished job is " + facts.job_of_lineage.value_or("(without an ID)");
+  }
+  std::string verbs;
+  for (const std::string& verb : protocol::RefusalVerbs(decision.action)) verbs += (verbs.empty() ? "" : ", ") + verb;
+  return Status(Code::kRefused, message + ". Ways out: " + verbs);
+}
+
+bool IsRefusal(protocol::TakeoverAction action) {
+  switch (action) {
+    case protocol::TakeoverAction::kRefuseNewerFormat:
+    case protocol::TakeoverAction::kRefuseDamage:
+    case protocol::TakeoverAction::kRefuseUndelivered:
+    case protocol::TakeoverAction::kRefuseFingerprint:
+    case protocol::TakeoverAction::kRefuseOtherJob: return true;
+    case protocol::TakeoverAction::kFresh:
+    case protocol::TakeoverAction::kAlreadyFinished:
+    case protocol::TakeoverAction::kResume: return false;
+  }
+  return true;
+}
+
+// The epoch that a recorded word of trust speaks of ("receipt=LINEAGE:EPOCH:ROWS:HASH"): new ids start above it.
+EpochId EpochOfWord(const protocol::Resolution& word) {
+  const size_t first = word.detail.find(':');
+  if (first == std::string::npos) return 0;
+  return std::strtoull(word.detail.c_str() + first + 1, nullptr, 10);
+}
+
+}  // namespace
+
+Engine::Engine(const io::Env& env, const EngineOptions& options, std::unique_ptr<plan::Plan> plan,
+               protocol::TraceSink trace)
+    : env_(env), options_(options), plan_(std::move(plan)), trace_(std::move(trace)) {}
+
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::Start(const io::Env& env, const EngineOptions& options,
+                                              std::unique_ptr<plan::Plan> plan,
+                                              const MakeFactories& make_factories, protocol::TraceSink trace) {
+  std::unique_ptr<Engine> engine(new Engine(env, options, std::move(plan), std::move(trace)));
+  bool already_finished = false;
+  WEIR_RETURN_IF_ERROR(engine->TakeOver(make_factories, &already_finished));
+  if (already_finished) return std::unique_ptr<Engine>();
+  return engine;
+}
+
+ScanSettings Engine::ScanDefaults() const {
+  const plan::Options& set = plan_->settings;
+  ScanSettings defaults;
+  defaults.batch_rows = static_cast<uint32_t>(set.Integer("weir.batch-rows"));
+  defaults.idle_timeout_ms = set.Integer("table.exec.source.idle-timeout");
+  defaults.max_future_skew_ms = set.Integer("weir.max-future-skew");
+  return defaults;
+}
+
+Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finished) {
+  started_ns_ = env_.clock.MonotonicNs();
+  const plan::Options& set = plan_->settings;
+  interval_ms_ = set.Integer("execution.checkpointing.interval");
+  memory_limit_ = static_cast<uint64_t>(set.Integer("weir.memory.limit"));
+  pressure_facts_.buffered_bytes_max = memory_limit_ / 4;
+  pressure_facts_.spool_bytes_max = static_cast<uint64_t>(set.Integer("weir.spool.max-bytes"));
+
+  // 1. The directory.
+  store::OpenOptions open;
+  open.directory = options_.directory;
+  open.pipeline = options_.pipeline;
+  open.instance = options_.instance;
+  open.on_damage = set.String("weir.on-damage");
+  WEIR_ASSIGN_OR_RETURN(store_, store::Store::Open(env_, open));
+
+  // 2. Facts, decision.
+  store::Asked asked{options_.fresh, options_.discard_undelivered, options_.job, options_.canonical_plan,
+                     options_.fingerprint};
+  WEIR_ASSIGN_OR_RETURN(const protocol::TakeoverFacts facts, store_->GatherFacts(asked));
+  const protocol::TakeoverDecision decision = protocol::DecideTakeover(facts);
+  if (trace_) trace_(protocol::TakeoverEvent(facts, decision));
+  if (decision.action == protocol::TakeoverAction::kAlreadyFinished) {
+    *already_finished = true;
+    return Status::Ok();
+  }
+  if (IsRefusal(decision.action)) {
+    if (trace_) trace_(protocol::RefusedEvent(protocol::TakeoverActionName(decision.action)));
+    return Refusal(decision, facts, *store_, options_);
+  }
+  const bool fresh = decision.action == protocol::TakeoverAction::kFresh;
+  factories_ = make_factories(store_->run().pipeline, store_->run().instance);
+  graph_ = std::make_unique<Graph>(*plan_, set.String("weir.on-error") == "fail");
+  const auto new_spool = [this](const plan::Node& sink) {
+    std::string folder = sink.name;
+    std::replace(folder.begin(), folder.end(), ':', '.');
+    std::replace(folder.begin(), folder.end(), '/', '_');
+    return store::NewSpool(env_, {options_.directory + "/spool/" + folder, sink.name, sink.output});
+  };
+  WEIR_RETURN_IF_ERROR(graph_->Build(factories_, ScanDefaults(), env_.clock, new_spool));
+  const std::optional<store::SealedEpoch> sealed = fresh ? std::nullopt : store_->NewestSealed();
+  WEIR_RETURN_IF_ERROR(InspectSinks(sealed, decision));
+  (void)WEIR_FAULT_POINT("takeover.after_decide");
+
+  // 3. The run row. The base of a fresh run is above every id that can be found without the network.
+  EpochId base = store_->HighestEpochSeen();
+  std::vector<std::pair<std::string, std::string>> claims;
+  for (const Sink& sink : graph_->sinks()) {
+    if (sink.stage == nullptr) continue;
+    base = std::max(base, sink.stage->HighestEpochSeen());
+    for (const flow::Claim& claim : sink.stage->Claims()) claims.emplace_back(sink.name, claim.path);
+  }
+  const std::vector<protocol::Resolution> words = store_->PendingResolutions();
+  for (const protocol::Resolution& word : words) base = std::max(base, EpochOfWord(word));
+  WEIR_RETURN_IF_ERROR(store_->BeginRun(asked, decision, base, claims));
+  const store::RunInfo& run = store_->run();
+  next_epoch_ = std::max(run.next_epoch, base + 1);
+  sealed_ = run.sealed;
+  LogInfo("takeover", {{"run", run.run}, {"mode", fresh ? "fresh" : "resume"}, {"lineage", run.lineage.ShortHex()},
+                       {"sealed", run.sealed}, {"reason", decision.reason}});
+  if (trace_) trace_(protocol::RunEvent(run.run, run.lineage, fresh, base));
+  WEIR_RETURN_IF_ERROR(RecoverSinks());
+
+  // 4. State and watermarks. 5. Sinks are resolved in the background.
+  WEIR_RETURN_IF_ERROR(Restore(sealed));
+  deliveries_ = std::make_unique<Deliveries>(env_, *store_, *graph_, trace_);
+  WEIR_RETURN_IF_ERROR(deliveries_->Open(factories_, words));
+  disk_ = env_.new_worker("weir-disk", env_.completions);
+  last_cut_ns_ = env_.clock.MonotonicNs();
+  UpdatePressure(/*ask_disk=*/true);
+  return Status::Ok();
+}
+
+Status Engine::InspectSinks(const std::optional<store::SealedEpoch>& sealed,
+                            const protocol::TakeoverDecision& decision) {
+  lineages_ = store_->Lineages();
+  const std::vector<std::string> claimed = store_->ClaimedPaths();
+  const std::vector<protocol::Resolution> words = store_->PendingResolutions();
+  for (const Sink& sink : graph_->sinks()) {
+    flow::TakeoverContext context;
+    context.fresh = decision.action == protocol::TakeoverAction::kFresh;
+    context.lineages = &lineages_;
+    context.claimed_paths = claimed;
+    context.lineage = context.fresh ? Lineage{} : store_->run().lineage;
+    context.sealed = sealed ? sealed->id : 0;
+    if (sealed) {
+      for (const store::SinkState& state : sealed->sinks) {
+        if (state.sink == sink.name) context.blob = state.blob;
+      }
+    }
+    const auto* body = std::get_if<plan::SinkNode>(&sink.node->body);
+    for (const protocol::Resolution& word : words) {
+      if (word.subject == sink.name || (body->table != nullptr && word.subject == body->table->name)) {
+        context.resolutions.push_back(word);
+      }
+    }
+    sink_contexts_.push_back(std::move(context));
+    if (sink.stage != nullptr) WEIR_RETURN_IF_ERROR(sink.stage->Inspect(sink_contexts_.back()));
+  }
+  return Status::Ok();
+}
+
+Status Engine::RecoverSinks() {
+  const store::RunInfo& run = store_->run();
+  lineages_ = store_->Lineages();
+  for (size_t i = 0; i < graph_->sinks().size(); ++i) {
+    flow::TakeoverContext& context = sink_contexts_[i];
+    context.lineage = run.lineage;
+    context.base = run.base;
+    Sink& sink = graph_->sinks()[i];
+    if (sink.stage == nullptr) continue;
+    WEIR_RETURN_IF_ERROR(sink.stage->Recover(context));
+    if (const auto park = sink.stage->park()) {
+      LogError("parked", {{"subject", park->subject}, {"rule", park->rule}, {"facts", park->facts}});
+      if (trace_) trace_(protocol::ParkedEvent(park->subject, park->rule));
+    }
+  }
+  return Status::Ok();
+}
+
+Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
+  EpochBody body;
+  if (sealed) {
+    WEIR_ASSIGN_OR_RETURN(body, EpochBody::Decode(sealed->body));
+    for (const plan::Node& node : plan_->nodes) {
+      const auto books = body.books.find(node.name);
+      if (books != body.books.end()) graph_->SetBooks(node, books->second);
+    }
+  }
+  for (const Graph::OperatorRef& ref : graph_->operators()) {
+    Status status = ref.op->Restore(store_->StateOf(ref.node->name));
+    if (!status.ok()) return status.WithContext("restoring " + ref.node->name);
+  }
+  for (auto& scan : graph_->scans()) {
+    const auto watermark = body.watermarks.find(scan->name());
+    const auto current = body.current.find(scan->name());
+    Status status = scan->Open(store_->StateOf(scan->name()),
+                               watermark == body.watermarks.end() ? kWatermarkNone : watermark->second,
+                               current == body.current.end() ? "" : current->second);
+    if (!status.ok()) return status.WithContext("table " + std::string(scan->table_name()));
+  }
+  totals_at_start_ = CountTotals();
+  return Status::Ok();
+}
+
+}  // namespace weir::runtime

@@ -1,0 +1,244 @@
+// The turn: one pass of the loop, as one ordered list. Each phase says what must precede it.
+#include <algorithm>
+
+#include "base/log.h"
+#include "io/fault.h"
+#include "runtime/engine.h"
+
+namespace weir::runtime {
+
+namespace {
+
+constexpr int64_t kReadBudgetNs = 10'000'000;      // phases 3-5 of one turn
+constexpr int64_t kDiskCheckNs = 1'000'000'000;
+constexpr int64_t kStageRetryNs = 200'000'000;
+constexpr int64_t kLongestWaitMs = 1000;
+
+}  // namespace
+
+int64_t Engine::Turn() {
+  if (phase_ == Phase::kDone) return 0;
+  // 1. Completions: they move staged to durable, and free what backpressure counts.
+  env_.completions.RunAll();
+  CheckErrors();
+  if (phase_ == Phase::kDone) return 0;
+  const int64_t now_ns = env_.clock.MonotonicNs();
+  // 2. Timers.
+  RunTimers(now_ns);
+  // 3-5. Sources, operators, watermarks. Not while something that drains by itself is full.
+  const bool progressed = ReadSources(now_ns);
+  for (Sink& sink : graph_->sinks()) {
+    if (sink.direct == nullptr) continue;
+    if (Status status = sink.direct->Flush(); !status.ok()) Fail(std::move(status));
+  }
+  CheckErrors();
+  if (phase_ == Phase::kDone) return 0;
+  // 6-7. Cut between two batches, so that nothing is in flight; hand the frozen epoch to the disk worker.
+  if (CutDue(env_.clock.MonotonicNs())) {
+    Cut();
+    StartSeal();
+  }
+  deliveries_->Step(sealed_);
+  WriteAckedNotes();
+  MaintainStore();
+  TryFinish();
+  CheckErrors();
+  return WaitMs(progressed);
+}
+
+void Engine::Fail(Status status) {
+  if (phase_ == Phase::kDone) return;
+  phase_ = Phase::kDone;
+  result_ = std::move(status);
+}
+
+void Engine::CheckErrors() {
+  if (!graph_->error().ok()) {
+    // The reader of our standard output has gone: a bare SELECT has nobody left to read for.
+    if (graph_->error().code() == Code::kEndOfStream) return Fail(Status::Ok());
+    return Fail(graph_->error());
+  }
+  if (!deliveries_->error().ok()) Fail(deliveries_->error());
+}
+
+void Engine::RunTimers(int64_t now_ns) {
+  const bool ask_disk = now_ns >= next_disk_check_ns_;
+  if (ask_disk) next_disk_check_ns_ = now_ns + kDiskCheckNs;
+  if (now_ns >= next_stage_retry_ns_) {
+    next_stage_retry_ns_ = now_ns + kStageRetryNs;
+    for (Sink& sink : graph_->sinks()) {
+      if (sink.stage == nullptr || !sink.stage->paused()) continue;
+      Status status = sink.stage->RetryWrites();
+      if (!status.ok() && status.code() != Code::kNoSpace) return Fail(std::move(status));
+    }
+  }
+  if ((seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) && now_ns >= seal_retry_ns_) {
+    StartSeal();
+  }
+  std::vector<Retry> due;
+  for (size_t i = 0; i < retries_.size();) {
+    if (retries_[i].at_ns <= now_ns) {
+      due.push_back(std::move(retries_[i]));
+      retries_.erase(retries_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  for (Retry& retry : due) RunWork(retry.sink, std::move(retry.work));
+  UpdatePressure(ask_disk);
+  if (stop_requested_ && phase_ == Phase::kReading) {
+    phase_ = Phase::kStopping;
+    stop_deadline_ns_ = now_ns + options_.drain_ms * 1000000;
+    LogInfo("stopping", {{"drain_ms", options_.drain_ms}});
+  }
+}
+
+void Engine::UpdatePressure(bool ask_disk) {
+  PressureFacts& facts = pressure_facts_;
+  facts.stage_paused = false;
+  facts.buffered_bytes = 0;
+  facts.spool_bytes = 0;
+  for (const Sink& sink : graph_->sinks()) {
+    if (sink.stage == nullptr) continue;
+    facts.stage_paused |= sink.stage->paused();
+    facts.buffered_bytes += sink.stage->BufferedBytes();
+    if (sink.spool != nullptr) facts.spool_bytes += sink.spool->SpoolBytes();
+  }
+  facts.seal_waits_for_space = seal_state_ == SealState::kWaitsForSpace;
+  if (ask_disk) {
+    const Result<io::SpaceInfo> space = env_.files.Space(options_.directory);
+    facts.free_known = space.has_value();
+    if (space) {
+      facts.disk_free = space->free_bytes;
+      const plan::Options& set = plan_->settings;
+      facts.disk_min_free = set.Has("weir.disk.min-free")
+                                ? static_cast<uint64_t>(set.Integer("weir.disk.min-free"))
+                                : std::max<uint64_t>(64 << 20, space->total_bytes / 50);
+    }
+  }
+  const Pressure now = DecidePressure(facts);
+  if (now == pressure_) return;
+  if (now != Pressure::kNone) LogWarning("reading_paused", {{"reason", DescribePressure(now, facts)}});
+  else LogInfo("reading_resumed");
+  pressure_ = now;
+}
+
+bool Engine::ReadSources(int64_t now_ns) {
+  if (phase_ != Phase::kReading || pressure_ != Pressure::kNone) return false;
+  auto& scans = graph_->scans();
+  const int64_t until_ns = now_ns + kReadBudgetNs;
+  size_t idle = 0;
+  bool progressed = false;
+  while (idle < scans.size() && phase_ == Phase::kReading) {
+    next_scan_ = (next_scan_ + 1) % scans.size();
+    const Result<Scan::Outcome> outcome = graph_->Poll(next_scan_);
+    if (!outcome) {
+      if (graph_->error().ok()) Fail(outcome.error());
+      return false;
+    }
+    if (*outcome == Scan::Outcome::kProgress) {
+      progressed = true;
+      idle = 0;
+    } else {
+      ++idle;
+    }
+    if (env_.clock.MonotonicNs() >= until_ns || env_.completions.Waiting()) break;
+    UpdatePressure(/*ask_disk=*/false);
+    if (pressure_ != Pressure::kNone) break;
+    if (progressed && CutDue(env_.clock.MonotonicNs())) break;
+  }
+  const bool all_ended = std::all_of(scans.begin(), scans.end(), [](const auto& s) { return s->ended(); });
+  const bool all_stuck = std::all_of(scans.begin(), scans.end(), [](const auto& s) { return s->ended() || s->parked(); });
+  if ((all_ended || (plan_->bounded && all_stuck && !progressed)) && phase_ == Phase::kReading) {
+    phase_ = Phase::kFinishing;
+  }
+  return progressed;
+}
+
+bool Engine::NothingUnsealed() const {
+  if (seal_state_ != SealState::kNone) return false;
+  if (first_epoch_of_run_) return false;
+  return std::none_of(graph_->scans().begin(), graph_->scans().end(), [](const auto& s) { return s->dirty(); });
+}
+
+bool Engine::CutDue(int64_t now_ns) const {
+  if (seal_state_ != SealState::kNone || phase_ == Phase::kDone) return false;
+  if (phase_ == Phase::kFinishing || phase_ == Phase::kStopping) return !final_cut_done_;
+  if (now_ns - last_cut_ns_ < interval_ms_ * 1000000) return false;
+  return !NothingUnsealed();
+}
+
+void Engine::TryFinish() {
+  if (phase_ != Phase::kFinishing && phase_ != Phase::kStopping) return;
+  const bool sealed_all = final_cut_done_ && seal_state_ == SealState::kNone && pending_work_ == 0 && retries_.empty();
+  if (phase_ == Phase::kStopping) {
+    const bool late = env_.clock.MonotonicNs() >= stop_deadline_ns_;
+    const bool drained = sealed_all && deliveries_->Settled(sealed_, /*count_parked=*/true) && !marks_in_flight_;
+    if (!drained && !late) return;
+    if (!sealed_all) return Fail(Status(Code::kInterrupted, "stopped before the last epoch could be sealed"));
+    if (!finish_posted_) {
+      finish_posted_ = true;
+      auto status = std::make_shared<Status>();
+      disk_->Post([this, status] { *status = store_->WriteCleanStop(); },
+                  [this, status] {
+                    if (!status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy) return Fail(*status);
+                    Fail(plan_->bounded ? Status(Code::kInterrupted, "a bounded input was stopped before its end") : Status::Ok());
+                  });
+    }
+    return;
+  }
+  if (!sealed_all || marks_in_flight_) return;
+  const std::vector<protocol::Park> parks = AllParks();
+  if (!parks.empty()) {
+    if (!deliveries_->Settled(sealed_, /*count_parked=*/true)) return;
+    return Fail(Status(Code::kRefused, parks[0].subject + " is parked: " + parks[0].facts));
+  }
+  if (!deliveries_->Settled(sealed_, /*count_parked=*/false) || finish_posted_) return;
+  finish_posted_ = true;
+  auto status = std::make_shared<Status>();
+  disk_->Post(
+      [this, status] {
+        (void)WEIR_FAULT_POINT("finish.before_marker");
+        *status = store_->WriteFinished();
+        (void)WEIR_FAULT_POINT("finish.after_marker");
+      },
+      [this, status] {
+        if (status->ok()) {
+          if (trace_) trace_(protocol::FinishedEvent());
+          return Fail(Status::Ok());
+        }
+        if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) return Fail(*status);
+        store_->FreeReserve();
+        finish_posted_ = false;              // tried again: nothing happened
+      });
+}
+
+void Engine::RequestStop() { stop_requested_ = true; }
+
+bool Engine::HelpersBusy() const {
+  return deliveries_->Busy() || seal_state_ == SealState::kInFlight || pending_work_ > 0 || marks_in_flight_;
+}
+
+int64_t Engine::WaitMs(bool progressed) const {
+  if (phase_ == Phase::kDone || progressed || env_.completions.Waiting()) return 0;
+  const int64_t now_ns = env_.clock.MonotonicNs();
+  // Completions wake the loop through their descriptor; the rest is time.
+  int64_t wait = kLongestWaitMs;
+  const auto at = [&](int64_t when_ns) { wait = std::min(wait, std::max<int64_t>(0, (when_ns - now_ns + 999999) / 1000000)); };
+  if (phase_ == Phase::kReading && pressure_ == Pressure::kNone) {
+    for (const auto& scan : graph_->scans()) {
+      const int64_t ms = scan->WaitMs();
+      if (ms >= 0) wait = std::min(wait, ms);
+    }
+    if (!NothingUnsealed() && seal_state_ == SealState::kNone) at(last_cut_ns_ + interval_ms_ * 1000000);
+  }
+  if (seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) at(seal_retry_ns_);
+  if (pressure_ == Pressure::kStagePaused) at(next_stage_retry_ns_);
+  for (const Retry& retry : retries_) at(retry.at_ns);
+  if (phase_ == Phase::kStopping) at(stop_deadline_ns_);
+  const int64_t delivery_ms = deliveries_->WaitMs();
+  if (delivery_ms >= 0) wait = std::min(wait, delivery_ms);
+  return wait;
+}
+
+}  // namespace weir::runtime
