@@ -144,6 +144,11 @@ int CompletionQueue::RunAll() {
   return ran;
 }
 
+bool CompletionQueue::Waiting() const {
+  const std::lock_guard lock(impl_->mutex);
+  return !impl_->waiting.empty();
+}
+
 std::unique_ptr<Worker> NewThreadWorker(const char* name, CompletionQueue& queue) {
   return std::make_unique<ThreadWorker>(name, queue);
 }

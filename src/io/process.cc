@@ -1,0 +1,72 @@
+#include "io/process.h"
+
+#include <nss.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace weir::io {
+
+void InitProcess() {
+  // A static glibc would load the host's NSS plugins otherwise.
+  (void)__nss_configure_lookup("hosts", "files dns");
+  (void)__nss_configure_lookup("passwd", "files");
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+std::optional<std::string> GetEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+bool IsTerminal(int fd) { return ::isatty(fd) == 1; }
+
+bool UnderJournald() {
+  const std::optional<std::string> stream = GetEnvironment("JOURNAL_STREAM");
+  struct stat st;
+  if (!stream || ::fstat(2, &st) != 0) return false;
+  return *stream == std::to_string(st.st_dev) + ":" + std::to_string(st.st_ino);
+}
+
+Status WriteToDescriptor(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      if (errno == EPIPE) return Status(Code::kEndOfStream, "the reader of our output has gone");
+      if (errno == ENOSPC) return Status(Code::kNoSpace, "standard output: no space left");
+      return Status(Code::kUnknownOutcome, std::string("standard output: ") + std::strerror(errno));
+    }
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return Status::Ok();
+}
+
+std::optional<std::string> ReadLineFromStdin() {
+  std::string line;
+  char c;
+  while (true) {
+    const ssize_t n = ::read(0, &c, 1);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return line.empty() ? std::nullopt : std::optional(line);
+    if (c == '\n') return line;
+    line.push_back(c);
+  }
+}
+
+std::string UserName() {
+  const uid_t uid = ::getuid();
+  const struct passwd* entry = ::getpwuid(uid);
+  return entry != nullptr ? entry->pw_name : std::to_string(uid);
+}
+
+void ExitNow(int code) { ::_exit(code); }
+
+}  // namespace weir::io
