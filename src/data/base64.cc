@@ -2,9 +2,19 @@
 
 #include <cstdint>
 
-#include "data/json_base64.h"
-
 namespace weir {
+namespace {
+
+int SixBits(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+') return 62;
+  if (c == '/') return 63;
+  return -1;
+}
+
+}  // namespace
 
 void AppendBase64(std::string_view bytes, std::string& out) {
   static constexpr char kLetters[] =
@@ -22,10 +32,25 @@ void AppendBase64(std::string_view bytes, std::string& out) {
 }
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
-  std::string out(text.size() / 4 * 3, '\0');
-  const std::optional<size_t> size = json::DecodeBase64(text, out.data());
-  if (!size) return std::nullopt;
-  out.resize(*size);
+  if (text.size() % 4 != 0) return std::nullopt;
+  if (text.empty()) return std::string();
+  const size_t padding = text.back() != '=' ? 0 : text[text.size() - 2] != '=' ? 1 : 2;
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  uint32_t bits = 0;
+  int held = 0;  // bits not written yet
+  for (const char c : text.substr(0, text.size() - padding)) {
+    const int six = SixBits(c);
+    if (six < 0) return std::nullopt;
+    bits = bits << 6 | static_cast<uint32_t>(six);
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      out += static_cast<char>(bits >> held);
+      bits &= (1u << held) - 1;
+    }
+  }
+  if (bits != 0) return std::nullopt;
   return out;
 }
 

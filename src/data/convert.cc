@@ -129,9 +129,12 @@ std::string WithArticle(const Type& type) {
 }
 
 std::string DescribeProblem(std::string_view text, const Type& type, const ConvertResult& result) {
+  return DescribeShown(ShownInMessage(text), type, result);
+}
+
+std::string DescribeShown(const std::string& shown, const Type& type, const ConvertResult& result) {
   Type bare = type;
   bare.nullable = true;
-  const std::string shown = ShownInMessage(text);
   switch (result.problem) {
     case Problem::kNone:
       return "";

@@ -44,6 +44,8 @@ ConvertResult TextToColumn(std::string_view text, const Type& type, const Sessio
 
 // For the dead letter: "12x" is not an INT. The value is shortened to 60 characters.
 std::string DescribeProblem(std::string_view text, const Type& type, const ConvertResult& result);
+// The same for a value that is `shown` as it is: a JSON number has no quotes.
+std::string DescribeShown(const std::string& shown, const Type& type, const ConvertResult& result);
 
 // The least and the greatest value of an integer type.
 struct IntegerRange {

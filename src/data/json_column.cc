@@ -4,32 +4,15 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/text.h"
-#include "data/decimal.h"
-#include "data/json_base64.h"
+#include "data/base64.h"
 #include "data/json_skip.h"
 #include "data/timestamp.h"
+#include "data/utf8.h"
 
 namespace weir::json {
 namespace {
 
-struct Range {
-  int64_t low = 0;
-  int64_t high = 0;
-};
-
-Range RangeOf(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::kTinyInt:
-      return {std::numeric_limits<int8_t>::min(), std::numeric_limits<int8_t>::max()};
-    case TypeKind::kSmallInt:
-      return {std::numeric_limits<int16_t>::min(), std::numeric_limits<int16_t>::max()};
-    case TypeKind::kInt:
-      return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-    default:
-      return {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-  }
-}
+using Kind = Problem::Kind;
 
 constexpr size_t kShownMost = 60;
 
@@ -47,15 +30,6 @@ int TwoDigits(const char* p) {
   return (p[0] - '0') * 10 + (p[1] - '0');
 }
 
-bool IsWholeNumberText(std::string_view text) {
-  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
-  if (text.empty()) return false;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 JsonColumn::JsonColumn(const DecodeField& field, const FormatSpec& spec)
@@ -70,8 +44,8 @@ JsonColumn::JsonColumn(const DecodeField& field, const FormatSpec& spec)
     case TypeKind::kInt:
     case TypeKind::kBigInt:
       op_ = Op::kInteger;
-      low_ = RangeOf(type_.kind).low;
-      high_ = RangeOf(type_.kind).high;
+      low_ = RangeOfInteger(type_.kind).low;
+      high_ = RangeOfInteger(type_.kind).high;
       return;
     case TypeKind::kDecimal:
       op_ = Op::kDecimal;
@@ -102,6 +76,7 @@ JsonColumn::JsonColumn(const DecodeField& field, const FormatSpec& spec)
 }
 
 void JsonColumn::Bind(Column& column) {
+  column_ = &column;
   valid_ = column.valid.data();
   switch (type_.physical()) {
     case Physical::kBool:
@@ -164,7 +139,7 @@ const char* JsonColumn::ReadSlow(const char* p, uint32_t row, RowContext& contex
     valid_[row] = kIsNull;
     return end;
   }
-  return Finish(FromBoolean(*p == 't', p, end, row, context), p, end, row, context);
+  return Finish(FromBoolean(p, end, row, context), p, end, row, context);
 }
 
 const char* JsonColumn::ReadQuoted(const char* p, uint32_t row, RowContext& context) {
@@ -187,39 +162,47 @@ const char* JsonColumn::ReadContainer(const char* p, uint32_t row, RowContext& c
   const char* end = SkipContainer(p, context.failure);
   if (end == nullptr) return nullptr;
   const bool stored = type_.kind == TypeKind::kString
-                          ? StoreText(context.Original(p, end), row, context)
-                          : Wrong(Problem::Kind::kType);
+                          ? StoreString(context.Original(p, end), row, context)
+                          : Wrong({Kind::kNotA});
   return Finish(stored, p, end, row, context);
 }
 
-bool JsonColumn::Wrong(Problem::Kind kind, const char* reason) {
-  problem_.kind = kind;
-  problem_.reason = reason;
+bool JsonColumn::Wrong(ConvertResult why) {
+  problem_.why = why;
+  problem_.epoch = false;
   return false;
 }
 
 bool JsonColumn::CheckLength(std::string_view text) {
   // A code point has a byte at least, so short texts need no count.
-  if (type_.length == 0 || text.size() <= type_.length || CodePoints(text) <= type_.length)
-    return true;
-  return Wrong(Problem::Kind::kLength);
+  if (type_.length == 0 || text.size() <= type_.length) return true;
+  return CountCodePoints(text) <= type_.length || Wrong({Kind::kLength});
 }
 
-bool JsonColumn::StoreText(std::string_view text, uint32_t row, RowContext& context) {
+bool JsonColumn::StoreString(std::string_view text, uint32_t row, RowContext& context) {
   if (!CheckLength(text)) return false;
   strings_[row] = context.strings.Copy(text);
   return true;
 }
 
-bool JsonColumn::FromBoolean(bool value, const char* p, const char* end, uint32_t row,
-                             RowContext& context) {
-  if (type_.kind == TypeKind::kString) return StoreText(context.Original(p, end), row, context);
-  if (type_.kind != TypeKind::kBoolean) return Wrong(Problem::Kind::kType);
-  bools_[row] = value;
+// For what is rare or long: as any other format's text. Never for strings and bytes, which would go
+// to the arena beside the sink's window.
+bool JsonColumn::StoreConverted(std::string_view text, uint32_t row) {
+  Arena none;
+  const ConvertResult result =
+      TextToColumn(text, type_, zone_, TextRules::kField, *column_, row, none);
+  return result.ok() || Wrong(result);
+}
+
+bool JsonColumn::FromBoolean(const char* p, const char* end, uint32_t row, RowContext& context) {
+  if (type_.kind == TypeKind::kString) return StoreString(context.Original(p, end), row, context);
+  if (type_.kind != TypeKind::kBoolean) return Wrong({Kind::kNotA});
+  bools_[row] = *p == 't';
   return true;
 }
 
 bool JsonColumn::FromNumber(const char* p, const char* end, uint32_t row, RowContext& context) {
+  const std::string_view text(p, static_cast<size_t>(end - p));
   switch (type_.kind) {
     case TypeKind::kTinyInt:
     case TypeKind::kSmallInt:
@@ -227,21 +210,23 @@ bool JsonColumn::FromNumber(const char* p, const char* end, uint32_t row, RowCon
     case TypeKind::kBigInt:
       return StoreInteger(p, end, row);
     case TypeKind::kFloat:
-    case TypeKind::kDouble:
-      return StoreFloating(p, end, row);
+    case TypeKind::kDouble: {
+      const bool single = type_.kind == TypeKind::kFloat;
+      return ReadDouble(p, end, single, doubles_[row]) == NumberError::kOk || Wrong({Kind::kRange});
+    }
     case TypeKind::kDecimal:
-      return StoreNumber({p, static_cast<size_t>(end - p)}, row);
+      return StoreConverted(text, row);
     case TypeKind::kString:
-      return StoreText(context.Original(p, end), row, context);
+      return StoreString(context.Original(p, end), row, context);
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
-      return EpochFromNumber({p, static_cast<size_t>(end - p)}, row);
+      return EpochFromNumber(text, row);
     case TypeKind::kNull:
     case TypeKind::kBoolean:
     case TypeKind::kBytes:
     case TypeKind::kDate:
     case TypeKind::kInterval:
-      return Wrong(Problem::Kind::kType);
+      return Wrong({Kind::kNotA});
   }
   CHECK(false);
 }
@@ -249,147 +234,48 @@ bool JsonColumn::FromNumber(const char* p, const char* end, uint32_t row, RowCon
 bool JsonColumn::StoreInteger(const char* p, const char* end, uint32_t row) {
   const bool negative = *p == '-';
   uint64_t digits;
-  if (!NineteenDigits(p + negative, end, digits))
-    return StoreNumber({p, static_cast<size_t>(end - p)}, row);
+  if (!NineteenDigits(p + negative, end, digits)) {
+    return StoreConverted({p, static_cast<size_t>(end - p)}, row);
+  }
   const uint64_t most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) + negative;
-  if (digits > most) return Wrong(Problem::Kind::kRange);
+  if (digits > most) return Wrong({Kind::kRange});
   const int64_t value = static_cast<int64_t>(negative ? 0 - digits : digits);
-  if (value < low_ || value > high_) return Wrong(Problem::Kind::kRange);
+  if (value < low_ || value > high_) return Wrong({Kind::kRange});
   ints_[row] = value;
   return true;
 }
 
-bool JsonColumn::StoreFloating(const char* p, const char* end, uint32_t row) {
-  if (ReadDouble(p, end, type_.kind == TypeKind::kFloat, doubles_[row]) == DoubleError::kNone)
-    return true;
-  return Wrong(Problem::Kind::kRange);
-}
-
-// Text of a number into an integer or a decimal, exactly or not at all.
-bool JsonColumn::StoreNumber(std::string_view text, uint32_t row) {
-  const bool decimal = type_.kind == TypeKind::kDecimal;
-  const NumberError error = decimal
-                                ? ParseDecimal(text, type_.precision, type_.scale, &decimals_[row])
-                                : ParseInteger(text, low_, high_, &ints_[row]);
-  switch (error) {
-    case NumberError::kOk:
-      return true;
-    case NumberError::kSyntax:
-      return Wrong(Problem::Kind::kType);
-    case NumberError::kInexact:
-      return Wrong(decimal ? Problem::Kind::kDigits : Problem::Kind::kFraction);
-    case NumberError::kOverflow:
-      return Wrong(Problem::Kind::kRange);
-  }
-  CHECK(false);
-}
-
 bool JsonColumn::EpochFromNumber(std::string_view number, uint32_t row) {
-  if (!options_.has_timestamp_unit) return Wrong(Problem::Kind::kUnit);
-  const TimeParse parsed = ParseEpochNumber(number, options_.timestamp_unit, type_, zone_);
-  if (!parsed.ok)
-    return Wrong(number.size() <= kShownMost ? Problem::Kind::kEpoch : Problem::Kind::kTime,
-                 parsed.reason);
-  ints_[row] = parsed.ticks;
-  return true;
-}
-
-bool JsonColumn::NumberFromText(std::string_view text, uint32_t row) {
-  text = TrimAscii(text);
-  if (type_.IsInteger()) {
-    // As CAST does: digits only. '1e3' and '12.0' are texts of other types.
-    return IsWholeNumberText(text) ? StoreNumber(text, row) : Wrong(Problem::Kind::kType);
+  TimeParse parsed;
+  if (options_.has_timestamp_unit) {
+    parsed = ParseEpochNumber(number, options_.timestamp_unit, type_, zone_);
+    ints_[row] = parsed.ticks;
   }
-  if (type_.kind == TypeKind::kDecimal) return StoreNumber(text, row);
-  switch (ParseDouble(text, &doubles_[row])) {
-    case NumberError::kOk:
-      break;
-    case NumberError::kSyntax:
-    case NumberError::kInexact:
-      return Wrong(Problem::Kind::kType);
-    case NumberError::kOverflow:
-      return Wrong(Problem::Kind::kRange);
-  }
-  if (type_.kind == TypeKind::kDouble) return true;
-  // Rounded once, from the text: by way of binary64 some ties would fall the wrong way.
-  if (text.front() == '+') text.remove_prefix(1);
-  const bool fits = ReadDoubleExactly(text.data(), text.data() + text.size(), true,
-                                      doubles_[row]) == DoubleError::kNone;
-  return fits || Wrong(Problem::Kind::kRange);
+  if (parsed.ok) return true;
+  Wrong({Kind::kTime, parsed.reason});
+  problem_.epoch = true;
+  return false;
 }
 
 bool JsonColumn::FromText(std::string_view text, uint32_t row, RowContext& context) {
-  switch (type_.kind) {
-    case TypeKind::kBoolean:
-      text = TrimAscii(text);
-      bools_[row] = EqualsIgnoreCase(text, "true");
-      return bools_[row] || EqualsIgnoreCase(text, "false") || Wrong(Problem::Kind::kType);
-    case TypeKind::kTinyInt:
-    case TypeKind::kSmallInt:
-    case TypeKind::kInt:
-    case TypeKind::kBigInt:
-    case TypeKind::kFloat:
-    case TypeKind::kDouble:
-    case TypeKind::kDecimal:
-      return NumberFromText(text, row);
-    case TypeKind::kString:
-      return StoreText(text, row, context);
-    case TypeKind::kBytes: {
-      // Decoded where it was copied to: each step reads four bytes and writes three before them.
-      const std::string_view copy = context.strings.Copy(text);
-      const std::optional<size_t> size = DecodeBase64(copy, const_cast<char*>(copy.data()));
-      if (!size) return Wrong(Problem::Kind::kBase64);
-      strings_[row] = copy.substr(0, *size);
-      return true;
-    }
-    case TypeKind::kDate:
-    case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz: {
-      const TimeParse parsed =
-          type_.kind == TypeKind::kDate ? ParseDate(text) : ParseTimestamp(text, type_, zone_);
-      if (!parsed.ok) return Wrong(Problem::Kind::kTime, parsed.reason);
-      ints_[row] = parsed.ticks;
-      return true;
-    }
-    case TypeKind::kNull:
-    case TypeKind::kInterval:
-      break;
-  }
-  CHECK(false);
+  if (type_.kind != TypeKind::kBytes) return StoreConverted(text, row);
+  const std::optional<std::string> bytes = DecodeBase64(text);
+  if (!bytes) return Wrong({Kind::kBase64});
+  strings_[row] = context.strings.Copy(*bytes);
+  return true;
 }
 
 std::string JsonColumn::ProblemMessage(const RowContext& context) const {
-  Type type = type_;
-  type.nullable = true;
-  const std::string name = type.ToString();
-  const bool vowel = name[0] == 'I';  // INT alone
-  const std::string a_type = (vowel ? "an " : "a ") + name;
-  const std::string subject =
-      "column " + name_ + ": " + Shown(context.Original(problem_.begin, problem_.end));
-  switch (problem_.kind) {
-    case Problem::Kind::kType:
-      return subject + " is not " + a_type;
-    case Problem::Kind::kFraction:
-      return subject + " is not " + a_type + ": it has a fraction";
-    case Problem::Kind::kDigits:
-      return subject + " has more digits behind the point than " + name;
-    case Problem::Kind::kRange:
-      return subject + " is out of range for " + name;
-    case Problem::Kind::kLength:
-      return subject + " is longer than " + name;
-    case Problem::Kind::kTime:
-      return subject + " is not " + a_type + ": " + problem_.reason;
-    case Problem::Kind::kEpoch:
-      return "column " + name_ + ": " +
-             DescribeEpochFailure(context.Original(problem_.begin, problem_.end),
-                                  options_.timestamp_unit, type_);
-    case Problem::Kind::kUnit:
-      return subject + " is a number, not the text of " + a_type +
-             ": for epoch numbers set 'json.timestamp-unit' ('s', 'ms', 'us', 'ns')";
-    case Problem::Kind::kBase64:
-      return subject + " is not base64, which is how JSON holds " + name;
+  const std::string_view text = context.Original(problem_.begin, problem_.end);
+  const std::string column = "column " + name_ + ": ";
+  if (problem_.epoch && !options_.has_timestamp_unit) {
+    return column + Shown(text) + " is a number, not the text of " + WithArticle(type_) +
+           ": for epoch numbers set 'json.timestamp-unit' ('s', 'ms', 'us' or 'ns')";
   }
-  CHECK(false);
+  if (problem_.epoch && text.size() <= kShownMost) {
+    return column + DescribeEpochFailure(text, options_.timestamp_unit, type_);
+  }
+  return column + DescribeShown(Shown(text), type_, problem_.why);
 }
 
 }  // namespace weir::json

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "data/batch.h"
+#include "data/convert.h"
 #include "data/format.h"
 #include "data/json_error.h"
 #include "data/json_number.h"
@@ -36,23 +37,13 @@ struct RowContext {
   }
 };
 
-// Why a value is not the column's. `begin`, `end`: the value in the row.
+// Why a value is not the column's. [begin, end): the value in the row.
 struct Problem {
-  enum class Kind : uint8_t {
-    kType,
-    kFraction,
-    kDigits,
-    kRange,
-    kLength,
-    kTime,
-    kEpoch,
-    kUnit,
-    kBase64
-  };
-  Kind kind = Kind::kType;
+  using Kind = ConvertResult::Problem;
+  ConvertResult why;
+  bool epoch = false;  // why.detail is of an epoch number
   const char* begin = nullptr;
   const char* end = nullptr;
-  const char* reason = "";  // kTime, kEpoch
 };
 
 class JsonColumn {
@@ -172,15 +163,13 @@ class JsonColumn {
   // Each stores the value and returns true, or fills problem_ but for its place.
   bool FromText(std::string_view text, uint32_t row, RowContext& context);
   bool FromNumber(const char* p, const char* end, uint32_t row, RowContext& context);
-  bool FromBoolean(bool value, const char* p, const char* end, uint32_t row, RowContext& context);
-  bool NumberFromText(std::string_view text, uint32_t row);
+  bool FromBoolean(const char* p, const char* end, uint32_t row, RowContext& context);
   bool EpochFromNumber(std::string_view number, uint32_t row);
   bool StoreInteger(const char* p, const char* end, uint32_t row);
-  bool StoreFloating(const char* p, const char* end, uint32_t row);
-  bool StoreNumber(std::string_view text, uint32_t row);
-  bool StoreText(std::string_view text, uint32_t row, RowContext& context);
+  bool StoreString(std::string_view text, uint32_t row, RowContext& context);
+  bool StoreConverted(std::string_view text, uint32_t row);
   bool CheckLength(std::string_view text);
-  bool Wrong(Problem::Kind kind, const char* reason = "");
+  bool Wrong(ConvertResult why);
   // Sets the row's state by what a conversion said of the value [begin, end).
   const char* Finish(bool stored, const char* begin, const char* end, uint32_t row,
                      RowContext& context);
@@ -206,6 +195,7 @@ class JsonColumn {
   // row.
   char minute_[16] = {'1', '9', '7', '0', '-', '0', '1', '-',
                       '0', '1', 'T', '0', '0', ':', '0', '0'};
+  Column* column_ = nullptr;
   Problem problem_;
   Type type_;
   std::string name_;

@@ -1,6 +1,7 @@
 #include "data/json_error.h"
 
 #include "base/check.h"
+#include "data/utf8.h"
 
 namespace weir::json {
 namespace {
@@ -52,12 +53,13 @@ Text TextOf(JsonError error) {
 
 const char* JsonErrorCode(JsonError error) { return TextOf(error).code; }
 
-std::string JsonErrorMessage(JsonError error, size_t byte) {
-  std::string message = "invalid JSON at byte ";
-  message += std::to_string(byte);
-  message += ": ";
-  message += TextOf(error).what;
-  return message;
+std::string JsonErrorMessage(const Failure& failure, const char* begin) {
+  const std::string byte = std::to_string(failure.at - begin);
+  if (failure.error == JsonError::kUtf8) {
+    // A line feed stands behind at the latest, so four bytes say why and are readable.
+    return std::string(Utf8Problem({failure.at, 4})) + " at byte " + byte;
+  }
+  return "invalid JSON at byte " + byte + ": " + TextOf(failure.error).what;
 }
 
 }  // namespace weir::json

@@ -41,8 +41,9 @@ struct Failure {
 
 // "json.syntax", "json.utf8", ...: stable, documented, short.
 const char* JsonErrorCode(JsonError error);
-// "invalid JSON at byte 17: expected ':'". Bytes are counted from 0 at the record's begin.
-std::string JsonErrorMessage(JsonError error, size_t byte);
+// "invalid JSON at byte 17: expected ':'", "invalid UTF-8 (overlong) at byte 9". Bytes are counted
+// from 0 at `begin`, where the record begins.
+std::string JsonErrorMessage(const Failure& failure, const char* begin);
 
 }  // namespace weir::json
 

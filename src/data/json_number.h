@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "data/decimal.h"
 #include "data/json_error.h"
 #include "data/json_scan.h"
 
@@ -15,7 +16,7 @@ namespace weir::json {
 // The layout of a number that fits one 16-byte look: [-] digits [. digits], no exponent.
 struct ShortNumber {
   const char* digits = nullptr;  // behind the sign
-  int integer_digits = 0;        // 1..16
+  int integer_digits = 0;        // 1..15
   int fraction_digits = 0;       // 0..14; they begin at digits + integer_digits + 1
   bool negative = false;
 };
@@ -53,29 +54,16 @@ inline const char* SkipNumber(const char* p, Failure& failure) {
   return SkipNumberSlow(p, failure);
 }
 
-inline constexpr uint64_t kPowersOfTen[20] = {1ull,
-                                              10ull,
-                                              100ull,
-                                              1000ull,
-                                              10000ull,
-                                              100000ull,
-                                              1000000ull,
-                                              10000000ull,
-                                              100000000ull,
-                                              1000000000ull,
-                                              10000000000ull,
-                                              100000000000ull,
-                                              1000000000000ull,
-                                              10000000000000ull,
-                                              100000000000000ull,
-                                              1000000000000000ull,
-                                              10000000000000000ull,
-                                              100000000000000000ull,
-                                              1000000000000000000ull,
-                                              10000000000000000000ull};
+// 1 to 10^19: the powers that 64 bits hold.
+// clang-format off
+inline constexpr uint64_t kPowersOfTen[20] = {
+    1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
+    10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,
+    1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
+    10000000000000000000u};
+// clang-format on
 
-// The number without its point: 45.47 -> 4547. At most 15 digits when there is a fraction,
-// else 16... (integer_digits).
+// The number without its point and sign: 45.47 -> 4547. At most 15 digits.
 inline uint64_t DigitsOf(const ShortNumber& n) {
   uint64_t value = DigitsValue(n.digits, n.integer_digits);
   if (n.fraction_digits != 0) {
@@ -98,12 +86,9 @@ inline bool NineteenDigits(const char* p, const char* end, uint64_t& value) {
   return true;
 }
 
-enum class DoubleError : uint8_t { kNone, kOverflow };
-// Text of a JSON number [p, end), correctly rounded to binary64 or, with `single`, to binary32. Too
-// small is zero, too large is an error: weir has no way to write an infinity.
-DoubleError ReadDouble(const char* p, const char* end, bool single, double& value);
-// The same without the short cut, and without reading behind `end`.
-DoubleError ReadDoubleExactly(const char* p, const char* end, bool single, double& value);
+// The JSON number [p, end) correctly rounded to binary64 or, with `single`, to binary32. Too small
+// is zero; too large is kOverflow, as weir has no way to write an infinity.
+NumberError ReadDouble(const char* p, const char* end, bool single, double& value);
 
 }  // namespace weir::json
 

@@ -95,36 +95,36 @@ TEST_CASE("a double is the nearest one, overflow is told, underflow is zero") {
   struct Case {
     const char* text;
     bool single;
-    DoubleError error;
+    NumberError error;
     double want;
   };
   const double kDenormal = std::numeric_limits<double>::denorm_min();
   const Case cases[] = {
-      {"0", false, DoubleError::kNone, 0},
-      {"45.47", false, DoubleError::kNone, 45.47},
-      {"-1.5", false, DoubleError::kNone, -1.5},
-      {"0.1", true, DoubleError::kNone, 0.1f},
-      {"9007199254740993", false, DoubleError::kNone, 9007199254740992.0},
-      {"9007199254740993.00001", false, DoubleError::kNone, 9007199254740994.0},
-      {"1e308", false, DoubleError::kNone, 1e308},
-      {"1.7976931348623158e308", false, DoubleError::kNone, std::numeric_limits<double>::max()},
-      {"1e309", false, DoubleError::kOverflow, 0},
-      {"-1e309", false, DoubleError::kOverflow, 0},
-      {"1e99999999999999999999", false, DoubleError::kOverflow, 0},
-      {"0e99999999999999999999", false, DoubleError::kNone, 0},
-      {"1e-99999999999999999999", false, DoubleError::kNone, 0},
-      {"0.0000001e-400", false, DoubleError::kNone, 0},
-      {"10000000000e-400", false, DoubleError::kNone, 0},
-      {"0.00001e400", false, DoubleError::kOverflow, 0},
-      {"5e-324", false, DoubleError::kNone, kDenormal},
-      {"2.4703282292062327e-324", false, DoubleError::kNone, 0},
-      {"2.4703282292062328e-324", false, DoubleError::kNone, kDenormal},
-      {"3.4028235e38", true, DoubleError::kNone, std::numeric_limits<float>::max()},
-      {"3.4028236e38", true, DoubleError::kOverflow, 0},
-      {"1e39", true, DoubleError::kOverflow, 0},
-      {"1e-46", true, DoubleError::kNone, 0},
+      {"0", false, NumberError::kOk, 0},
+      {"45.47", false, NumberError::kOk, 45.47},
+      {"-1.5", false, NumberError::kOk, -1.5},
+      {"0.1", true, NumberError::kOk, 0.1f},
+      {"9007199254740993", false, NumberError::kOk, 9007199254740992.0},
+      {"9007199254740993.00001", false, NumberError::kOk, 9007199254740994.0},
+      {"1e308", false, NumberError::kOk, 1e308},
+      {"1.7976931348623158e308", false, NumberError::kOk, std::numeric_limits<double>::max()},
+      {"1e309", false, NumberError::kOverflow, 0},
+      {"-1e309", false, NumberError::kOverflow, 0},
+      {"1e99999999999999999999", false, NumberError::kOverflow, 0},
+      {"0e99999999999999999999", false, NumberError::kOk, 0},
+      {"1e-99999999999999999999", false, NumberError::kOk, 0},
+      {"0.0000001e-400", false, NumberError::kOk, 0},
+      {"10000000000e-400", false, NumberError::kOk, 0},
+      {"0.00001e400", false, NumberError::kOverflow, 0},
+      {"5e-324", false, NumberError::kOk, kDenormal},
+      {"2.4703282292062327e-324", false, NumberError::kOk, 0},
+      {"2.4703282292062328e-324", false, NumberError::kOk, kDenormal},
+      {"3.4028235e38", true, NumberError::kOk, std::numeric_limits<float>::max()},
+      {"3.4028236e38", true, NumberError::kOverflow, 0},
+      {"1e39", true, NumberError::kOverflow, 0},
+      {"1e-46", true, NumberError::kOk, 0},
       // Halfway between two floats by way of binary64, above it in truth.
-      {"1.000000059604644775390626", true, DoubleError::kNone, 1.00000011920928955078125},
+      {"1.000000059604644775390626", true, NumberError::kOk, 1.00000011920928955078125},
   };
   for (const Case& c : cases) {
     CAPTURE(c.text);
@@ -132,7 +132,7 @@ TEST_CASE("a double is the nearest one, overflow is told, underflow is zero") {
     double value = 0;
     CHECK(ReadDouble(padded.data(), padded.data() + std::string(c.text).size(), c.single, value) ==
           c.error);
-    if (c.error == DoubleError::kNone) CHECK(value == c.want);
+    if (c.error == NumberError::kOk) CHECK(value == c.want);
   }
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("the sign of a zero is kept") {
     const std::string padded = text + std::string(64, '\n');
     double value = 1;
     CHECK(ReadDouble(padded.data(), padded.data() + std::string(text).size(), false, value) ==
-          DoubleError::kNone);
+          NumberError::kOk);
     CHECK(value == 0);
     CHECK(std::signbit(value));
   }

@@ -162,8 +162,7 @@ const char* RowReader::Code() const {
 
 std::string RowReader::Message(const char* begin) const {
   if (context_.failure.error != JsonError::kNone) {
-    return JsonErrorMessage(context_.failure.error,
-                            static_cast<size_t>(context_.failure.at - begin));
+    return JsonErrorMessage(context_.failure, begin);
   }
   if (bad_value_) return bad_column_->ProblemMessage(context_);
   return "column " + bad_column_->name() + ": NULL or missing, but the column is NOT NULL";

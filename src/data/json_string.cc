@@ -218,10 +218,4 @@ void Unescape(std::string_view checked, std::string& out) {
   }
 }
 
-size_t CodePoints(std::string_view utf8) {
-  size_t count = 0;
-  for (const char c : utf8) count += !IsContinuation(c);
-  return count;
-}
-
 }  // namespace weir::json

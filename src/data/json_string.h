@@ -113,8 +113,6 @@ inline const char* ReadString(const char* p, StringSink& sink, std::string_view&
 
 // The text between the quotes of a string that was checked, escapes decoded.
 void Unescape(std::string_view checked, std::string& out);
-// Code points of valid UTF-8: what VARCHAR(n) counts.
-size_t CodePoints(std::string_view utf8);
 
 }  // namespace weir::json
 

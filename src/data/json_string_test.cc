@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "data/json_base64.h"
-
 namespace weir::json {
 namespace {
 
@@ -154,44 +152,6 @@ TEST_CASE("values keep their bytes while later ones are written; a rewound one i
   for (size_t i = 0; i < values.size(); ++i) CHECK(values[i] == want[i]);
   CHECK(after == "after");
   CHECK(arena.bytes() < 2 * 300 * 2000);
-}
-
-TEST_CASE("code points are counted, not bytes") {
-  CHECK(CodePoints("") == 0);
-  CHECK(CodePoints("abc") == 3);
-  CHECK(CodePoints("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80") == 3);
-}
-
-TEST_CASE("base64 is decoded when it is the one text of its bytes") {
-  struct Case {
-    const char* text;
-    const char* want;  // nullptr: refused
-  };
-  const Case cases[] = {
-      {"", ""},
-      {"Zg==", "f"},
-      {"Zm8=", "fo"},
-      {"Zm9v", "foo"},
-      {"Zm9vYg==", "foob"},
-      {"+/+/", "\xFB\xFF\xBF"},
-      {"Zg", nullptr},
-      {"Zg=", nullptr},
-      {"Zh==", nullptr},
-      {"Zm9=", nullptr},
-      {"Z===", nullptr},
-      {"====", nullptr},
-      {"Zm 8", nullptr},
-      {"Zm8=Zm8=", nullptr},
-      {"-_-_", nullptr},
-      {"Zm9v\n", nullptr},
-  };
-  for (const Case& c : cases) {
-    CAPTURE(c.text);
-    char out[64];
-    const std::optional<size_t> size = DecodeBase64(c.text, out);
-    REQUIRE(size.has_value() == (c.want != nullptr));
-    if (size) CHECK(std::string(out, *size) == c.want);
-  }
 }
 
 }  // namespace
