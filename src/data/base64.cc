@@ -33,13 +33,13 @@ void AppendBase64(std::string_view bytes, std::string& out) {
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
-  if (text.empty()) return std::string();
-  const size_t padding = text.back() != '=' ? 0 : text[text.size() - 2] != '=' ? 1 : 2;
+  size_t letters = text.size();
+  for (int i = 0; i < 2 && letters > 0 && text[letters - 1] == '='; ++i) --letters;
   std::string out;
   out.reserve(text.size() / 4 * 3);
   uint32_t bits = 0;
-  int held = 0;  // bits not written yet
-  for (const char c : text.substr(0, text.size() - padding)) {
+  int held = 0;  // bits that are not written yet
+  for (const char c : text.substr(0, letters)) {
     const int six = SixBits(c);
     if (six < 0) return std::nullopt;
     bits = bits << 6 | static_cast<uint32_t>(six);
