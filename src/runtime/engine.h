@@ -33,6 +33,9 @@ struct EngineOptions {
   int64_t drain_ms = 10000;
   std::string canonical_plan;
   Digest256 fingerprint;
+  // Called on the loop thread when all is delivered, before the finish marker is written: what is to be said is said first, so that the
+  // process can end as its very next act after the marker.
+  std::function<void()> before_finish_marker;
 };
 
 // Rows since the start of this run, and of the lineage: for the progress line and the summary.
@@ -93,7 +96,7 @@ class Engine {
   void UpdatePressure(bool ask_disk);
   bool CutDue(int64_t now_ns) const;
   void TryFinish();
-  void Fail(Status status);
+  void End(Status status);
   int64_t WaitMs(bool progressed) const;
   // seal.cc
   void Cut();

@@ -100,14 +100,14 @@ Result<Scan::Outcome> Graph::Poll(size_t scan) {
   for (NodeState& state : nodes_) {
     if (state.scan != static_cast<int>(scan)) continue;
     WEIR_ASSIGN_OR_RETURN(const Scan::Outcome outcome, scans_[scan]->Poll(*state.out));
-    if (!error_.ok()) return Fail(error_);
+    if (!error_.ok()) return ::weir::Fail(error_);
     return outcome;
   }
   CHECK(false);
   return Scan::Outcome::kEnded;
 }
 
-void Graph::Fail(Status status) {
+void Graph::RecordError(Status status) {
   if (error_.ok()) error_ = std::move(status);
 }
 
@@ -123,12 +123,12 @@ void Graph::Deliver(plan::NodeId to, const Batch& batch) {
   NodeState& state = nodes_[to];
   if (state.op != nullptr) {
     state.op->Push(batch, *state.out);
-    if (!state.op->status().ok()) Fail(state.op->status());
+    if (!state.op->status().ok()) RecordError(state.op->status());
     return;
   }
   Sink& sink = sinks_[state.sink];
   Status status = sink.stage != nullptr ? sink.stage->Stage(batch, *state.out) : sink.direct->Write(batch, *state.out);
-  if (!status.ok()) Fail(std::move(status));
+  if (!status.ok()) RecordError(std::move(status));
 }
 
 void Graph::Advance(plan::NodeId from, TimestampMs watermark) {
@@ -139,7 +139,7 @@ void Graph::Advance(plan::NodeId from, TimestampMs watermark) {
     if (state.op == nullptr || watermark <= state.watermark) continue;
     state.op->AdvanceWatermark(watermark, *state.out);
     state.watermark = watermark;
-    if (!state.op->status().ok()) return Fail(state.op->status());
+    if (!state.op->status().ok()) return RecordError(state.op->status());
     Advance(to, watermark);
   }
 }
@@ -168,7 +168,7 @@ void Graph::FailOnDead(const Batch& dead) {
   std::string where = text(5);
   const Column& pos = dead.column(7);
   if (!pos.IsNull(row)) where += " at position " + std::to_string(pos.ints[row]);
-  Fail(Status(Code::kBadRow, (where.empty() ? "" : where + ": ") + text(1) + ": " + text(2)));
+  RecordError(Status(Code::kBadRow, (where.empty() ? "" : where + ": ") + text(1) + ": " + text(2)));
 }
 
 std::vector<Graph::NodeBooksRef> Graph::Books() const {

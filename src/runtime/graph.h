@@ -81,7 +81,7 @@ class Graph {
   void Advance(plan::NodeId from, TimestampMs watermark);
   void CountWoke(NodeState& window, const Batch& late);
   void FailOnDead(const Batch& dead);
-  void Fail(Status status);
+  void RecordError(Status status);
 
   const plan::Plan& plan_;
   bool fail_on_dead_;

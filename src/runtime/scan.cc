@@ -99,7 +99,7 @@ Scan::~Scan() = default;
 
 Status Scan::Open(flow::StateReader& positions, TimestampMs watermark, const std::string& current_key) {
   WEIR_ASSIGN_OR_RETURN(source_, factories_.source(node_, raw_schema_));
-  WEIR_RETURN_IF_ERROR(positions_.Restore(positions));
+  WEIR_RETURN_IF_ERROR(RestorePositions(positions));
   std::vector<flow::SavedPosition> saved;
   std::string source_state;
   bool damaged = false;
@@ -123,6 +123,18 @@ Status Scan::Open(flow::StateReader& positions, TimestampMs watermark, const std
   restored_current_ = current_key;
   WEIR_RETURN_IF_ERROR(source_->Open(saved, source_state));
   return Discover();
+}
+
+Status Scan::RestorePositions(flow::StateReader& positions) {
+  std::vector<std::string> buckets;
+  WEIR_RETURN_IF_ERROR(
+      positions.ListBuckets([&](std::string_view bucket, uint64_t) { buckets.emplace_back(bucket); }));
+  for (const std::string& bucket : buckets) {
+    WEIR_RETURN_IF_ERROR(positions.ReadBucket(
+        bucket, [&](std::string_view blob) { return positions_.ApplyBlob(bucket, blob); }));
+  }
+  positions_.FinishRestore();
+  return Status::Ok();
 }
 
 Status Scan::Discover() {
@@ -451,8 +463,12 @@ Status Scan::Freeze(std::vector<flow::BucketDelta>& out) {
   }
   std::vector<std::string> forgotten;
   source_->TakeForgotten(forgotten);
-  for (const std::string& key : forgotten) positions_.Delete(PositionKey(key));
-  positions_.Freeze(out);
+  for (const std::string& key : forgotten) positions_.Erase(PositionKey(key));
+  std::vector<FrozenBucket> frozen;
+  positions_.Freeze(frozen);
+  for (FrozenBucket& f : frozen) {
+    out.push_back({std::move(f.bucket), f.dropped, std::move(f.blob), f.entries});
+  }
   dirty_ = false;
   return Status::Ok();
 }

@@ -85,6 +85,7 @@ class Scan {
   };
 
   Status Discover();
+  Status RestorePositions(flow::StateReader& positions);
   Status TakeReader(Partition& p);
   void GiveReader(Partition& p);
   void TakePeek(int index, const Reader& peek);
@@ -113,7 +114,7 @@ class Scan {
   };
   std::map<std::string, Saved> saved_;
   std::string restored_current_;
-  state::ByteMap positions_;
+  ByteMap positions_;
   std::unique_ptr<Reader> spare_;    // one Reader kept between partitions: making one compiles expressions
   int current_ = -1;
   bool ended_ = false;

@@ -41,7 +41,7 @@ void Engine::Cut() {
   }
   EpochBody body;
   for (auto& scan : graph_->scans()) {
-    if (Status status = scan->Freeze(deltas); !status.ok()) return Fail(std::move(status));
+    if (Status status = scan->Freeze(deltas); !status.ok()) return End(std::move(status));
     for (const flow::BucketDelta& delta : deltas) {
       epoch.positions_digest_input += scan->name() + delta.bucket + delta.blob;
     }
@@ -94,7 +94,7 @@ void Engine::OnSealed(const Status& status) {
     UpdatePressure(/*ask_disk=*/true);
     return;
   }
-  if (!status.ok()) return Fail(status);
+  if (!status.ok()) return End(status);
   uint64_t rows = 0;
   for (const store::FrozenSink& sink : frozen_->sinks) rows += sink.extent.rows;
   LogDebug("epoch_sealed", {{"epoch", frozen_->id}, {"rows", rows}, {"took_ms", (now_ns - seal_started_ns_) / 1000000}});
@@ -156,7 +156,7 @@ void Engine::OnWork(size_t sink, std::function<Status()> work, const Status& sta
     LogError("parked", {{"subject", graph_->sinks()[sink].name}, {"facts", status.message()}});
     return;
   }
-  Fail(status);
+  End(status);
 }
 
 // A's that moved while nothing is sealed (an idle pipeline) become durable on their own.
@@ -180,7 +180,7 @@ void Engine::WriteAckedNotes() {
                     }
                   }
                 } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
-                  Fail(*status);
+                  End(*status);
                 }
                 // No space or no lock: the note is carried by the next seal or the next start's receipt.
               });
@@ -198,7 +198,7 @@ void Engine::MaintainStore() {
                 } else if (result->error().code() == Code::kNoSpace || result->error().code() == Code::kBusy) {
                   compaction_due_ = false;           // after the next seal
                 } else {
-                  Fail(result->error());
+                  End(result->error());
                 }
               });
 }

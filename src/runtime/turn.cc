@@ -29,7 +29,7 @@ int64_t Engine::Turn() {
   const bool progressed = ReadSources(now_ns);
   for (Sink& sink : graph_->sinks()) {
     if (sink.direct == nullptr) continue;
-    if (Status status = sink.direct->Flush(); !status.ok()) Fail(std::move(status));
+    if (Status status = sink.direct->Flush(); !status.ok()) End(std::move(status));
   }
   CheckErrors();
   if (phase_ == Phase::kDone) return 0;
@@ -46,7 +46,7 @@ int64_t Engine::Turn() {
   return WaitMs(progressed);
 }
 
-void Engine::Fail(Status status) {
+void Engine::End(Status status) {
   if (phase_ == Phase::kDone) return;
   phase_ = Phase::kDone;
   result_ = std::move(status);
@@ -55,10 +55,10 @@ void Engine::Fail(Status status) {
 void Engine::CheckErrors() {
   if (!graph_->error().ok()) {
     // The reader of our standard output has gone: a bare SELECT has nobody left to read for.
-    if (graph_->error().code() == Code::kEndOfStream) return Fail(Status::Ok());
-    return Fail(graph_->error());
+    if (graph_->error().code() == Code::kEndOfStream) return End(Status::Ok());
+    return End(graph_->error());
   }
-  if (!deliveries_->error().ok()) Fail(deliveries_->error());
+  if (!deliveries_->error().ok()) End(deliveries_->error());
 }
 
 void Engine::RunTimers(int64_t now_ns) {
@@ -69,7 +69,7 @@ void Engine::RunTimers(int64_t now_ns) {
     for (Sink& sink : graph_->sinks()) {
       if (sink.stage == nullptr || !sink.stage->paused()) continue;
       Status status = sink.stage->RetryWrites();
-      if (!status.ok() && status.code() != Code::kNoSpace) return Fail(std::move(status));
+      if (!status.ok() && status.code() != Code::kNoSpace) return End(std::move(status));
     }
   }
   if ((seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) && now_ns >= seal_retry_ns_) {
@@ -133,7 +133,7 @@ bool Engine::ReadSources(int64_t now_ns) {
     next_scan_ = (next_scan_ + 1) % scans.size();
     const Result<Scan::Outcome> outcome = graph_->Poll(next_scan_);
     if (!outcome) {
-      if (graph_->error().ok()) Fail(outcome.error());
+      if (graph_->error().ok()) End(outcome.error());
       return false;
     }
     if (*outcome == Scan::Outcome::kProgress) {
@@ -175,14 +175,14 @@ void Engine::TryFinish() {
     const bool late = env_.clock.MonotonicNs() >= stop_deadline_ns_;
     const bool drained = sealed_all && deliveries_->Settled(sealed_, /*count_parked=*/true) && !marks_in_flight_;
     if (!drained && !late) return;
-    if (!sealed_all) return Fail(Status(Code::kInterrupted, "stopped before the last epoch could be sealed"));
+    if (!sealed_all) return End(Status(Code::kInterrupted, "stopped before the last epoch could be sealed"));
     if (!finish_posted_) {
       finish_posted_ = true;
       auto status = std::make_shared<Status>();
       disk_->Post([this, status] { *status = store_->WriteCleanStop(); },
                   [this, status] {
-                    if (!status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy) return Fail(*status);
-                    Fail(plan_->bounded ? Status(Code::kInterrupted, "a bounded input was stopped before its end") : Status::Ok());
+                    if (!status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy) return End(*status);
+                    End(plan_->bounded ? Status(Code::kInterrupted, "a bounded input was stopped before its end") : Status::Ok());
                   });
     }
     return;
@@ -191,10 +191,11 @@ void Engine::TryFinish() {
   const std::vector<protocol::Park> parks = AllParks();
   if (!parks.empty()) {
     if (!deliveries_->Settled(sealed_, /*count_parked=*/true)) return;
-    return Fail(Status(Code::kRefused, parks[0].subject + " is parked: " + parks[0].facts));
+    return End(Status(Code::kRefused, parks[0].subject + " is parked: " + parks[0].facts));
   }
   if (!deliveries_->Settled(sealed_, /*count_parked=*/false) || finish_posted_) return;
   finish_posted_ = true;
+  if (options_.before_finish_marker) options_.before_finish_marker();
   auto status = std::make_shared<Status>();
   disk_->Post(
       [this, status] {
@@ -205,9 +206,9 @@ void Engine::TryFinish() {
       [this, status] {
         if (status->ok()) {
           if (trace_) trace_(protocol::FinishedEvent());
-          return Fail(Status::Ok());
+          return End(Status::Ok());
         }
-        if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) return Fail(*status);
+        if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) return End(*status);
         store_->FreeReserve();
         finish_posted_ = false;              // tried again: nothing happened
       });

@@ -1,0 +1,19 @@
+// The table of nodes: which plan node becomes which connector or operator. The one place where runtime's factories meet them.
+#ifndef WEIR_APP_NODE_TABLE_H_
+#define WEIR_APP_NODE_TABLE_H_
+
+#include <string>
+
+#include "connectors/registry.h"
+#include "plan/plan.h"
+#include "runtime/factories.h"
+
+namespace weir::app {
+
+// `env` and `plan` outlive what the factories make.
+runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan, const std::string& state_directory,
+                                 const std::string& pipeline, const std::string& instance);
+
+}  // namespace weir::app
+
+#endif  // WEIR_APP_NODE_TABLE_H_

@@ -1,0 +1,79 @@
+#include "app/project.h"
+
+#include "app/secrets.h"
+#include "base/log.h"
+#include "connectors/registry.h"
+#include "io/process.h"
+
+namespace weir::app {
+
+namespace {
+
+constexpr uint64_t kSqlBytesMax = 4 << 20;
+
+int64_t WallClockMs() { return io::RealClock().WallMs(); }
+
+void SetUpLog(const Config& config) {
+  LogOptions options;
+  options.level = config.log_level.value_or(LogLevel::kInfo);
+  options.format = config.log_format.value_or(LogFormat::kText);
+  options.journald = io::UnderJournald();
+  options.wall_clock_ms = &WallClockMs;
+  ConfigureLog(options);
+}
+
+// host name + 6 hex of the machine id: 300 boxes with one image do not share a name.
+std::string DefaultInstance(io::Machine& machine) {
+  return std::string(machine.HostName()) + "-" + std::string(machine.MachineId()).substr(0, 6);
+}
+
+}  // namespace
+
+std::string FileStem(const std::string& path) {
+  std::string name = io::BaseName(path);
+  if (name.size() > 4 && name.ends_with(".sql")) name.resize(name.size() - 4);
+  return name;
+}
+
+std::string StateDirectory(const Invocation& invocation, const Config& config, const std::string& file_stem) {
+  if (invocation.data_dir) return *invocation.data_dir;
+  if (config.data_dir) return config.data_dir_is_pipelines ? *config.data_dir : io::JoinPath(*config.data_dir, file_stem);
+  return file_stem + ".weir";
+}
+
+Result<Project> LoadProject(World& world, const Invocation& invocation) {
+  Project project;
+  const std::string stem = FileStem(invocation.file);
+  WEIR_ASSIGN_OR_RETURN(project.config, LoadConfig(world.files(), invocation.config, stem));
+  SetUpLog(project.config);
+  sql::CompileInput& input = project.input;
+  input.file_name = invocation.file;
+  WEIR_ASSIGN_OR_RETURN(input.text, io::ReadFile(world.files(), invocation.file, kSqlBytesMax));
+  for (const plan::ConnectorSpec* spec : connectors::AllConnectors()) input.connectors.push_back(spec);
+  for (const auto& [key, configured] : project.config.set) {
+    plan::OptionValue value;
+    value.text = value.written = configured.value;
+    value.origin = configured.origin;
+    input.set_defaults[key] = value;
+  }
+  for (const auto& [key, text] : invocation.set) {
+    plan::OptionValue value;
+    value.text = value.written = text;
+    value.origin = "--set";
+    input.set_overrides[key] = value;
+  }
+  io::Files* files = &world.files();
+  input.secret = [files](std::string_view kind, std::string_view name) { return ResolveSecret(*files, kind, name); };
+  project.output = sql::Compile(input);
+  project.pipeline = stem;
+  if (project.ok()) project.pipeline = project.output.plan->pipeline_name;
+  project.instance = project.config.instance.value_or(DefaultInstance(world.machine()));
+  project.state_directory = StateDirectory(invocation, project.config, stem);
+  return project;
+}
+
+std::string Project::Diagnostics(bool json) const {
+  return json ? sql::DiagnosticsJson(input, output.diagnostics) : sql::FormatDiagnostics(input, output.diagnostics);
+}
+
+}  // namespace weir::app
