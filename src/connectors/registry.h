@@ -21,11 +21,12 @@
 #include "data/batch.h"
 #include "data/timestamp.h"
 #include "flow/delivery.h"
-#include "flow/operator.h"
+#include "flow/direct_sink.h"
 #include "flow/sink.h"
 #include "flow/source.h"
 #include "io/env.h"
 #include "plan/plan.h"
+#include "protocol/types.h"
 
 namespace weir::connectors {
 
@@ -37,6 +38,8 @@ struct ConnectorContext {
   SessionZone zone;
   // Where `print` and a bare SELECT write. Null: standard output. kEndOfStream: the reader is gone (EPIPE).
   std::function<Status(std::string_view)> write_output;
+  // Operator's words that are not used up yet. A source acts on kAcceptGap with subject TABLE or TABLE:PATH.
+  std::vector<protocol::Resolution> resolutions;
 };
 
 // Sorted by name. The binder, `explain --connectors` and docs/options.md read it.
@@ -63,16 +66,9 @@ Result<std::unique_ptr<flow::SinkStage>> NewStage(const ConnectorContext& contex
 // `max_bytes` in all, then the oldest file is deleted and its rows are counted as kDeadDropped.
 Result<std::unique_ptr<flow::SinkStage>> NewDeadLetterStage(const ConnectorContext& context, const std::string& subject, uint64_t max_bytes);
 
-// A sink without stage. Rows that cannot be written leave on out.Dead. kEndOfStream: whoever read the output is gone.
-class DirectSink {
- public:
-  virtual ~DirectSink() = default;
-  virtual Status Write(const Batch& batch, flow::Outputs& out) = 0;
-  virtual Status Flush() = 0;              // at the end of each turn: what is buffered becomes visible
-  virtual flow::NodeBooks& books() = 0;    // kIn, kDead, kStaged = kSealed = kAcked
-};
+// The sink of a table that IsDirectSink. Rows that cannot be written leave on out.Dead.
 // `table` may be null: a bare SELECT, whose columns are `schema`, printed as JSON lines.
-Result<std::unique_ptr<DirectSink>> NewDirectSink(const ConnectorContext& context, const plan::TableDef* table, const Schema& schema);
+Result<std::unique_ptr<flow::DirectSink>> NewDirectSink(const ConnectorContext& context, const plan::TableDef* table, const Schema& schema);
 
 // One delivery for all sink tables of one target, in the order of the plan (RowReader's sink index). `tables` outlive it. Opens nothing.
 Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(const ConnectorContext& context, const std::vector<const plan::TableDef*>& tables);
