@@ -216,9 +216,11 @@ TEST_CASE("damage in a page is found by the quick check, and named") {
   {
     auto db = MustOpen(dir / "a.db");
     REQUIRE(db->Execute("CREATE TABLE t(x PRIMARY KEY); CREATE TABLE u(x)").ok());
+    REQUIRE(db->Begin().ok());
     for (int i = 0; i < 2000; ++i) {
       REQUIRE(db->Execute("INSERT INTO t VALUES(" + std::to_string(i) + ")").ok());
     }
+    REQUIRE(db->Commit().ok());
     CHECK(db->QuickCheck().ok());
   }
   io::PosixFiles files;
