@@ -81,7 +81,8 @@ class Reader {
       if (const toml::table* inner = value.as_table()) {
         SetKeys(*inner, name + ".", section);
       } else if (const auto text = Text(value)) {
-        config_.set[name] = {*text, file_ + ":" + std::to_string(value.source().begin.line) + " " + section};
+        const auto& at = value.source().begin;
+        config_.set[name] = {*text, section, file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column)};
       }
     }
   }

@@ -14,7 +14,8 @@ namespace weir::app {
 
 struct ConfiguredSet {
   std::string value;
-  std::string origin;              // "weir.toml:12 [set]", "weir.toml:20 [pipeline.orders.set]"
+  std::string origin;              // "[set]", "[pipeline.orders.set]"
+  std::string place;               // "weir.toml:12:3"
 };
 
 struct Config {

@@ -51,16 +51,10 @@ Result<Project> LoadProject(World& world, const Invocation& invocation) {
   WEIR_ASSIGN_OR_RETURN(input.text, io::ReadFile(world.files(), invocation.file, kSqlBytesMax));
   for (const plan::ConnectorSpec* spec : connectors::AllConnectors()) input.connectors.push_back(spec);
   for (const auto& [key, configured] : project.config.set) {
-    plan::OptionValue value;
-    value.text = value.written = configured.value;
-    value.origin = configured.origin;
-    input.set_defaults[key] = value;
+    input.set_defaults[key] = {configured.value, configured.origin, configured.place};
   }
   for (const auto& [key, text] : invocation.set) {
-    plan::OptionValue value;
-    value.text = value.written = text;
-    value.origin = "--set";
-    input.set_overrides[key] = value;
+    input.set_overrides[key] = {text, "--set", "--set"};
   }
   io::Files* files = &world.files();
   input.secret = [files](std::string_view kind, std::string_view name) { return ResolveSecret(*files, kind, name); };
@@ -73,7 +67,7 @@ Result<Project> LoadProject(World& world, const Invocation& invocation) {
 }
 
 std::string Project::Diagnostics(bool json) const {
-  return json ? sql::DiagnosticsJson(input, output.diagnostics) : sql::FormatDiagnostics(input, output.diagnostics);
+  return json ? sql::FormatDiagnosticsJson(input, output.diagnostics) : sql::FormatDiagnostics(input, output.diagnostics);
 }
 
 }  // namespace weir::app
