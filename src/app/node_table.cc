@@ -36,8 +36,9 @@ Result<runtime::SinkParts> MakeSink(const connectors::ConnectorContext& context,
 }  // namespace
 
 runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan, const std::string& state_directory,
-                                 const std::string& pipeline, const std::string& instance) {
-  const connectors::ConnectorContext context{env, state_directory, pipeline, instance, plan.zone, nullptr};
+                                 const std::string& pipeline, const std::string& instance,
+                                 const std::vector<protocol::Resolution>& words) {
+  const connectors::ConnectorContext context{env, state_directory, pipeline, instance, plan.zone, nullptr, words};
   runtime::Factories make;
   make.source = [context](const plan::Node& node, const Schema& raw) {
     const auto& scan = std::get<plan::ScanNode>(node.body);

@@ -10,9 +10,10 @@
 
 namespace weir::app {
 
-// `env` and `plan` outlive what the factories make.
+// `env` and `plan` outlive what the factories make. `words`: operator's words that are not used up yet.
 runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan, const std::string& state_directory,
-                                 const std::string& pipeline, const std::string& instance);
+                                 const std::string& pipeline, const std::string& instance,
+                                 const std::vector<protocol::Resolution>& words);
 
 }  // namespace weir::app
 

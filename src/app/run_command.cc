@@ -43,8 +43,9 @@ class Runner {
     const plan::Plan* plan = project_.output.plan.get();
     const std::string directory = project_.state_directory;
     World& world = world_;
-    auto make = [&world, plan, directory](const std::string& pipeline, const std::string& instance) {
-      return MakeFactories(world.env(), *plan, directory, pipeline, instance);
+    auto make = [&world, plan, directory](const std::string& pipeline, const std::string& instance,
+                                          const std::vector<protocol::Resolution>& words) {
+      return MakeFactories(world.env(), *plan, directory, pipeline, instance, words);
     };
     protocol::TraceSink trace;
     if (trace_ != nullptr) trace = [this](const protocol::TraceEvent& event) { trace_->Write(event); };

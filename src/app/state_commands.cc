@@ -49,7 +49,7 @@ std::string StoppedJson(const store::Store& store) {
 // "receipt=LINEAGE:EPOCH:ROWS:HASH" of a delivered sink, as it is now; "" when the sink keeps none.
 Result<std::string> EvidenceOf(World& world, const Project& project, const std::string& subject, const store::RunInfo& run) {
   const plan::Plan& plan = *project.output.plan;
-  const runtime::Factories make = MakeFactories(world.env(), plan, project.state_directory, run.pipeline, run.instance);
+  const runtime::Factories make = MakeFactories(world.env(), plan, project.state_directory, run.pipeline, run.instance, {});
   std::string target;
   std::vector<runtime::TargetSink> sinks;
   for (const plan::Node& node : plan.nodes) {

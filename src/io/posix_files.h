@@ -22,6 +22,7 @@ class PosixFiles : public Files {
   Status RenameNoReplace(const std::string& from, const std::string& to) override;
   Status Remove(const std::string& path) override;
   Status SyncDirectory(const std::string& directory) override;
+  Status CheckWritable(const std::string& directory) override;
   Result<SpaceInfo> Space(const std::string& path) override;
   std::string AbsolutePath(const std::string& path) override;
 };

@@ -97,6 +97,7 @@ class SimFiles : public Files {
   Status RenameNoReplace(const std::string& from, const std::string& to) override;
   Status Remove(const std::string& path) override;
   Status SyncDirectory(const std::string& directory) override;
+  Status CheckWritable(const std::string& directory) override;
   Result<SpaceInfo> Space(const std::string& path) override;
   std::string AbsolutePath(const std::string& path) override;  // the working directory is "/"
 

@@ -55,8 +55,9 @@ struct Snapshot {
 
 class Engine {
  public:
-  // Makes the factories once the directory's recorded names are known.
-  using MakeFactories = std::function<Factories(const std::string& pipeline, const std::string& instance)>;
+  // Makes the factories once the directory's recorded names, and the operator's words to this start, are known.
+  using MakeFactories = std::function<Factories(const std::string& pipeline, const std::string& instance,
+                                                const std::vector<protocol::Resolution>& words)>;
   // Takeover (exactly-once.md): nothing is cut and no sink is contacted before the run row is durable. nullptr: the job has already finished (exit 0).
   static Result<std::unique_ptr<Engine>> Start(const io::Env& env, const EngineOptions& options, std::unique_ptr<plan::Plan> plan,
                                                const MakeFactories& make_factories, protocol::TraceSink trace);

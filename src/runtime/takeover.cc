@@ -106,7 +106,7 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
     return Refusal(decision, facts, *store_, options_);
   }
   const bool fresh = decision.action == protocol::TakeoverAction::kFresh;
-  factories_ = make_factories(store_->run().pipeline, store_->run().instance);
+  factories_ = make_factories(store_->run().pipeline, store_->run().instance, store_->PendingResolutions());
   graph_ = std::make_unique<Graph>(*plan_, set.String("weir.on-error") == "fail");
   const auto new_spool = [this](const plan::Node& sink) {
     std::string folder = sink.name;

@@ -50,8 +50,9 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   engine_options.canonical_plan = compiled.canonical;
   engine_options.fingerprint = compiled.fingerprint;
   const plan::Plan* plan = compiled.plan.get();
-  auto make = [&env, plan](const std::string& pipeline, const std::string& instance) {
-    return app::MakeFactories(env, *plan, "/state", pipeline, instance);
+  auto make = [&env, plan](const std::string& pipeline, const std::string& instance,
+                           const std::vector<protocol::Resolution>& words) {
+    return app::MakeFactories(env, *plan, "/state", pipeline, instance, words);
   };
   auto engine = runtime::Engine::Start(env, engine_options, std::move(compiled.plan), make, nullptr);
   if (!engine) {
