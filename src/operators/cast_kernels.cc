@@ -1,10 +1,10 @@
 // CAST and TRY_CAST between all types (Flink's results; sql.md lists where weir refuses instead of giving NULL).
 #include "base/text.h"
 #include "data/convert.h"
+#include "data/utf8.h"
 #include "operators/kernels.h"
 #include "operators/numbers.h"
 #include "operators/times.h"
-#include "operators/utf8.h"
 
 namespace weir::operators {
 namespace {
@@ -88,8 +88,8 @@ KernelPtr TextToText(const Call& call, Args& args) {
   const bool check = call.type.kind == TypeKind::kString && args[0]->type().kind == TypeKind::kBytes;
   return CastWith<std::string_view, std::string_view>(
       call, args, [length, check](OpState& s, std::string_view text, std::string_view* out) {
-        if (check && !IsValidUtf8(text)) return s.Fail(kCastError, "the bytes are not valid UTF-8");
-        *out = length == 0 ? text : Utf8Prefix(text, length);
+        if (check && !IsWellFormedUtf8(text)) return s.Fail(kCastError, "the bytes are not valid UTF-8");
+        *out = length == 0 ? text : FirstCodePoints(text, length);
         return Outcome::kValue;
       });
 }
@@ -103,7 +103,7 @@ KernelPtr ToText(const Call& call, Args& args, Append append) {
       [append, length, text = std::string()](OpState& s, const A& a, std::string_view* out) mutable {
         text.clear();
         append(a, text);
-        *out = s.arena.Copy(length == 0 ? std::string_view(text) : Utf8Prefix(text, length));
+        *out = s.arena.Copy(length == 0 ? std::string_view(text) : FirstCodePoints(text, length));
         return Outcome::kValue;
       });
 }

@@ -1,11 +1,12 @@
 #include "operators/like.h"
 
+#include "data/utf8.h"
 #include "operators/utf8.h"
 
 namespace weir::operators {
 
 Result<LikePattern> LikePattern::Compile(std::string_view pattern, std::string_view escape) {
-  if (Utf8Length(escape) > 1) {
+  if (CountCodePoints(escape) > 1) {
     return Fail(Code::kInvalid, "LIKE: the escape is one character");
   }
   LikePattern like;

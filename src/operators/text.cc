@@ -2,11 +2,11 @@
 
 #include <utf8proc.h>
 
-#include <array>
-#include <cstring>
+#include <optional>
 
 #include "base/hash.h"
-#include "base/text.h"
+#include "data/base64.h"
+#include "data/utf8.h"
 #include "operators/utf8.h"
 
 namespace weir::operators {
@@ -64,8 +64,6 @@ bool IsAlphanumeric(utf8proc_int32_t c) {
   }
 }
 
-constexpr Text kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 }  // namespace
 
 void AppendUpper(Text text, std::string& out) {
@@ -98,42 +96,6 @@ void AppendReversed(Text text, std::string& out) {
     out.append(text.substr(at, end - at));
     end = at;
   }
-}
-
-void AppendBase64(Text bytes, std::string& out) {
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    const size_t n = std::min<size_t>(3, bytes.size() - at);
-    uint32_t word = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      word = word << 8 | (i < n ? static_cast<unsigned char>(bytes[at + i]) : 0u);
-    }
-    for (size_t i = 0; i < 4; ++i) {
-      out.push_back(i <= n ? kBase64[word >> (18 - 6 * i) & 63] : '=');
-    }
-  }
-}
-
-bool DecodeBase64(Text text, std::string& out) {
-  while (text.size() % 4 == 0 && text.ends_with('=') && text.size() > 0) {
-    text.remove_suffix(1);
-    if (!text.ends_with('=')) break;
-    text.remove_suffix(1);
-    break;
-  }
-  if (text.size() % 4 == 1) return false;
-  uint32_t word = 0;
-  int bits = 0;
-  for (char c : text) {
-    const size_t value = kBase64.find(c);
-    if (value == Text::npos) return false;
-    word = word << 6 | static_cast<uint32_t>(value);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      out.push_back(static_cast<char>(word >> bits & 0xff));
-    }
-  }
-  return true;
 }
 
 namespace {
@@ -173,13 +135,13 @@ Result<KernelPtr> MakeDigest(const Call& call, Args& args) {
   const bool text = call.type.kind == TypeKind::kString;
   return Strict<Text, Text>(
       call.type, std::move(args),
-      [text, buffer = std::string()](OpState& s, Text a, Text* out) mutable {
-        buffer.clear();
-        if (!DecodeBase64(a, buffer)) return s.Fail(kArgument, "FROM_BASE64: not base64");
-        if (text && !IsValidUtf8(buffer)) {
+      [text](OpState& s, Text a, Text* out) {
+        const std::optional<std::string> bytes = DecodeBase64(a);
+        if (!bytes) return s.Fail(kArgument, ShownInMessage(a) + " is not base64");
+        if (text && !IsWellFormedUtf8(*bytes)) {
           return s.Fail(kArgument, "FROM_BASE64: the bytes are not valid UTF-8");
         }
-        *out = s.arena.Copy(buffer);
+        *out = s.arena.Copy(*bytes);
         return Outcome::kValue;
       });
 }

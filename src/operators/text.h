@@ -1,4 +1,4 @@
-// Rewritings of text by code point, digests and encodings: what the string kernels call.
+// Rewritings of text by code point and digests: what the string kernels call.
 #ifndef WEIR_OPERATORS_TEXT_H_
 #define WEIR_OPERATORS_TEXT_H_
 
@@ -15,10 +15,6 @@ void AppendLower(std::string_view text, std::string& out);
 // The first letter of each word in upper case, the others in lower case; words are runs of letters and digits.
 void AppendInitcap(std::string_view text, std::string& out);
 void AppendReversed(std::string_view text, std::string& out);
-
-void AppendBase64(std::string_view bytes, std::string& out);
-// Standard alphabet with padding (RFC 4648). False: not that.
-bool DecodeBase64(std::string_view text, std::string& out);
 
 // Arguments by a signature such as "tti": t = text, i = integer; a last '*' repeats, a last '?' may be missing.
 Status MatchSignature(const Call& call, Args& args, std::string_view signature);

@@ -2,6 +2,7 @@
 // results; patterns are in pattern_kernels.cc, digests in digest_kernels.cc.)
 #include <algorithm>
 
+#include "data/utf8.h"
 #include "operators/kernels.h"
 #include "operators/text.h"
 #include "operators/utf8.h"
@@ -27,18 +28,18 @@ Outcome Substring(OpState& s, Text text, int64_t start, int64_t length, Text* ou
     if (static_cast<uint64_t>(start - 1) >= text.size()) return Outcome::kValue;
     from = Utf8Offset(text, static_cast<size_t>(start - 1));
   } else if (start < 0) {
-    const size_t count = Utf8Length(text);
+    const size_t count = CountCodePoints(text);
     if (start < -static_cast<int64_t>(count)) return Outcome::kValue;
     from = Utf8Offset(text, count - static_cast<size_t>(-start));
   }
   const Text rest = text.substr(from);
-  *out = Utf8Prefix(rest, static_cast<size_t>(length));
+  *out = FirstCodePoints(rest, static_cast<size_t>(length));
   return Outcome::kValue;
 }
 
 int64_t Position(Text needle, Text text) {
   const size_t at = text.find(needle);
-  return at == Text::npos ? 0 : static_cast<int64_t>(Utf8Length(text.substr(0, at))) + 1;
+  return at == Text::npos ? 0 : static_cast<int64_t>(CountCodePoints(text.substr(0, at))) + 1;
 }
 
 // REPLACE. An empty `from` stands between all characters, and at both ends (Java's and Flink's rule).
@@ -94,17 +95,17 @@ Outcome SplitIndex(Text text, Text separator, int64_t index, Text* out) {
 Outcome Pad(OpState& s, Text text, int64_t length, Text pad, bool left, std::string& buffer,
             Text* out) {
   if (length < 0 || pad.empty()) return Outcome::kNull;
-  const int64_t count = static_cast<int64_t>(Utf8Length(text));
+  const int64_t count = static_cast<int64_t>(CountCodePoints(text));
   if (count >= length) {
-    *out = Utf8Prefix(text, static_cast<size_t>(length));
+    *out = FirstCodePoints(text, static_cast<size_t>(length));
     return Outcome::kValue;
   }
   if (length > static_cast<int64_t>(kTextMax)) return TooLong(s);
   buffer.clear();
   if (!left) buffer.append(text);
-  const int64_t pad_count = static_cast<int64_t>(Utf8Length(pad));
+  const int64_t pad_count = static_cast<int64_t>(CountCodePoints(pad));
   for (int64_t missing = length - count; missing > 0; missing -= pad_count) {
-    buffer.append(Utf8Prefix(pad, static_cast<size_t>(missing)));
+    buffer.append(FirstCodePoints(pad, static_cast<size_t>(missing)));
   }
   if (left) buffer.append(text);
   if (buffer.size() > kTextMax) return TooLong(s);
@@ -226,9 +227,9 @@ KernelPtr MakeLeftRight(const Call& call, Args& args) {
       call.type, std::move(args), [left](OpState&, Text a, int64_t n, Text* out) {
         const size_t wanted = n <= 0 ? 0 : static_cast<size_t>(n);
         if (left) {
-          *out = Utf8Prefix(a, wanted);
+          *out = FirstCodePoints(a, wanted);
         } else {
-          const size_t count = Utf8Length(a);
+          const size_t count = CountCodePoints(a);
           *out = wanted >= count ? a : a.substr(Utf8Offset(a, count - wanted));
         }
         return Outcome::kValue;
@@ -338,7 +339,7 @@ Result<KernelPtr> MakeText(const Call& call, Args& args) {
     case Fn::kRpad: return MakePad(call, args);
     case Fn::kCharLength:
       return Strict<int64_t, Text>(call.type, std::move(args), [](OpState&, Text a, int64_t* out) {
-        *out = static_cast<int64_t>(Utf8Length(a));
+        *out = static_cast<int64_t>(CountCodePoints(a));
         return Outcome::kValue;
       });
     case Fn::kOctetLength:

@@ -1,6 +1,7 @@
 // Functions of time: EXTRACT, FLOOR and CEIL to a unit, TIMESTAMPDIFF, TIMESTAMPADD, texts to and from times.
 #include <memory>
 
+#include "data/utf8.h"
 #include "operators/kernels.h"
 #include "operators/numbers.h"
 #include "operators/times.h"
@@ -145,8 +146,8 @@ Result<KernelPtr> ParseWith(const Call& call, Args& args, const Type& type, Fini
                              : type.kind == TypeKind::kDate ? ParseDate(a)
                                                             : ParseTimestamp(a, type, zone);
     if (!parsed.ok) {
-      return s.Fail(kArgument, std::string(name) + ": \"" + std::string(a.substr(0, 60)) + "\" is " +
-                                   "not understood: " + parsed.reason);
+      return s.Fail(kArgument, std::string(name) + ": " + ShownInMessage(a) +
+                                   " is not understood: " + parsed.reason);
     }
     *out = finish(parsed.ticks);
     return Outcome::kValue;

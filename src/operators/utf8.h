@@ -1,4 +1,4 @@
-// Steps over valid UTF-8 by code points. Text in columns is valid UTF-8 by the time it is there.
+// Steps over valid UTF-8 by code points (data/utf8.h counts and cuts). Text in columns is valid by the time it is there.
 #ifndef WEIR_OPERATORS_UTF8_H_
 #define WEIR_OPERATORS_UTF8_H_
 
@@ -9,12 +9,6 @@
 namespace weir::operators {
 
 inline bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-inline size_t Utf8Length(std::string_view s) {
-  size_t n = 0;
-  for (char c : s) n += !IsContinuation(c);
-  return n;
-}
 
 // Bytes of the code point that begins at s[at].
 inline size_t Utf8Width(std::string_view s, size_t at) {
@@ -31,10 +25,6 @@ inline size_t Utf8Offset(std::string_view s, size_t index) {
     --index;
   }
   return at;
-}
-
-inline std::string_view Utf8Prefix(std::string_view s, size_t code_points) {
-  return s.size() <= code_points ? s : s.substr(0, Utf8Offset(s, code_points));
 }
 
 }  // namespace weir::operators

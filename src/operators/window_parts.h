@@ -1,0 +1,115 @@
+// What TUMBLE and SESSION share: encoding the keys of a batch, building result batches, the late edge and the dead letters.
+#ifndef WEIR_OPERATORS_WINDOW_PARTS_H_
+#define WEIR_OPERATORS_WINDOW_PARTS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "flow/dead_letters.h"
+#include "flow/operator.h"
+#include "operators/aggregates.h"
+#include "plan/plan.h"
+
+namespace weir::operators {
+
+// The keys of many rows, encoded one behind the other in memory that is used again (data/row_codec.h has the format).
+class KeyEncoder {
+ public:
+  KeyEncoder(const std::vector<int>& columns, const Schema& input);
+  void Encode(const Batch& batch, std::span<const uint32_t> rows);
+  std::string_view key(size_t i) const {
+    return {bytes_.data() + ends_[i], ends_[i + 1] - ends_[i]};
+  }
+
+ private:
+  void EncodeText(const Column& column, std::span<const uint32_t> rows);
+  std::vector<int> columns_;
+  bool single_text_ = false;
+  std::string bytes_;
+  std::vector<uint32_t> ends_;     // n + 1 offsets
+};
+
+// Fired windows as batches of the node's output: keys, aggregates, window_start, window_end, window_time. A row with a
+// result that does not fit is a dead letter (stage result) of its keys and window.
+class ResultBuilder {
+ public:
+  ResultBuilder(const plan::Node& node, const Schema& input, const AggregateSet* aggregates,
+                flow::NodeBooks* books);
+  // `watermark`: downstream's before this window fired. Strings of `fixed` and `key` must stay until Flush.
+  void Add(std::string_view key, const char* fixed, TimestampMs start, TimestampMs end,
+           TimestampMs watermark, flow::Outputs& out);
+  void Flush(flow::Outputs& out);
+  uint32_t pending() const { return count_; }
+  // kCorruption, sticky: a key in the state is none of this plan's.
+  const Status& status() const { return status_; }
+
+  static constexpr uint32_t kBatchRows = 2048;
+
+ private:
+  struct Failure {
+    uint32_t row;
+    std::string message;
+  };
+  void EmitFailures(flow::Outputs& out);
+  const plan::WindowNode& window_;
+  const AggregateSet* aggregates_;
+  flow::NodeBooks* books_;
+  std::string name_;
+  Status status_;
+  Schema schema_;
+  Schema record_schema_;           // keys, window_start, window_end
+  std::vector<Type> key_types_;
+  std::vector<int> key_columns_;
+  std::vector<std::string> calls_; // "s = SUM(b)", for messages
+  Batch batch_;
+  uint32_t count_ = 0;
+  std::vector<Failure> failures_;
+  flow::DeadLetterBuilder dead_;
+};
+
+// The rows of one batch that leave on the late edge.
+class LateRows {
+ public:
+  explicit LateRows(const plan::WindowNode& window) : window_(window) {}
+  void Add(uint32_t row, TimestampMs start, TimestampMs end, TimestampMs watermark) {
+    rows_.push_back(row);
+    places_.push_back({start, end, watermark});
+  }
+  // Emits and forgets them. Returns how many there were.
+  uint64_t Emit(const Batch& from, flow::Outputs& out);
+
+ private:
+  struct Place {
+    TimestampMs start, end, watermark;
+  };
+  const plan::WindowNode& window_;
+  std::vector<uint32_t> rows_;
+  std::vector<Place> places_;
+  Batch batch_;
+};
+
+// Rows without a time.
+class NullTimeRows {
+ public:
+  NullTimeRows(const plan::WindowNode& window, const Schema& input)
+      : window_(window), input_(input) {}
+  void Add(uint32_t row) { rows_.push_back(row); }
+  uint64_t Emit(const Batch& from, flow::Outputs& out);
+
+ private:
+  const plan::WindowNode& window_;
+  Schema input_;
+  std::vector<uint32_t> rows_;
+  flow::DeadLetterBuilder dead_;
+};
+
+// Checks what the binder promises of a window node.
+Status CheckWindowNode(const plan::Node& node, const Schema& input);
+
+}  // namespace weir::operators
+
+#endif  // WEIR_OPERATORS_WINDOW_PARTS_H_
