@@ -149,6 +149,8 @@ Reader::Reader() : parser_(std::make_unique<Parser>()) {}
 Reader::~Reader() = default;
 
 std::optional<Row> Reader::Read(std::string_view text) {
+  // simdjson skips a byte order mark by itself; a row that begins with one is none.
+  if (text.starts_with("\xEF\xBB\xBF")) return std::nullopt;
   parser_->row = simdjson::padded_string(text);
   if (parser_->parser.allocate(text.size(), 2 * kDepthMax)) return std::nullopt;
   ondemand::document document;
