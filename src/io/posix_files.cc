@@ -236,7 +236,7 @@ Result<SpaceInfo> PosixFiles::Space(const std::string& path) {
 
 Status PosixFiles::CheckWritable(const std::string& directory) {
   if (RetryOnSignal([&] { return ::access(directory.c_str(), W_OK | X_OK); }) == 0) return Status::Ok();
-  return ErrnoStatus(errno, CallKind::kOpenForRead, "create files in", directory);
+  return ErrnoStatus(errno, CallKind::kOpenForWrite, "create files in", directory);
 }
 
 std::string PosixFiles::AbsolutePath(const std::string& path) {

@@ -164,7 +164,7 @@ Status SimFiles::CheckWritable(const std::string& directory) {
   const std::lock_guard lock(world_->mutex);
   const std::string full = NormalizeSimPath(directory);
   const int error = !world_->Find(full).node ? ENOENT : world_->IsReadOnly(full) ? EROFS : 0;
-  return error == 0 ? Status::Ok() : ErrnoStatus(error, CallKind::kOpenForRead, "create files in", directory);
+  return error == 0 ? Status::Ok() : ErrnoStatus(error, CallKind::kOpenForWrite, "create files in", directory);
 }
 
 Result<SpaceInfo> SimFiles::Space(const std::string& path) {
