@@ -1,0 +1,52 @@
+-- Requests, bytes and server errors per 10 minutes of a web server's access log (combined format).
+--
+-- Run it in a directory that holds access.log (packaging/quickstart.sh does; the bundled log is tests/data/access.log):
+--   weir run access-log.sql
+-- Writes traffic.csv, late.jsonl (lines that came after their 10 minutes had closed) and unparsable.log (lines that are no
+-- access log, as they stand).
+
+CREATE TABLE access_log (
+  client   STRING,
+  at       STRING,
+  method   STRING,
+  url      STRING,
+  status   INT,
+  size     STRING,                                   -- bytes, or '-'
+  ts AS TO_TIMESTAMP(at, 'dd/MMM/yyyy:HH:mm:ss Z'),
+  WATERMARK FOR ts AS ts - INTERVAL '20' SECOND      -- the server writes lines up to a minute out of order
+) WITH (
+  'connector' = 'filesystem',
+  'path' = 'access.log',
+  'format' = 'regex',
+  'regex.pattern' = '^(?P<client>\S+) \S+ \S+ \[(?P<at>[^\]]+)\] "(?P<method>[A-Z]+) (?P<url>\S+) [^"]*" (?P<status>\d{3}) (?P<size>\d+|-) "[^"]*" "[^"]*"$'
+);
+
+CREATE TABLE traffic (
+  window_start TIMESTAMP(3),
+  window_end   TIMESTAMP(3),
+  requests     BIGINT,
+  bytes        BIGINT,
+  errors_5xx   BIGINT
+) WITH ('connector' = 'filesystem', 'path' = 'traffic.csv', 'format' = 'csv', 'csv.header' = 'true');
+
+CREATE TABLE late (
+  ts         TIMESTAMP(3),
+  url        STRING,
+  window_end TIMESTAMP(3),
+  watermark  TIMESTAMP(3)
+) WITH ('connector' = 'filesystem', 'path' = 'late.jsonl', 'format' = 'json');
+
+CREATE TABLE unparsable (line BYTES)
+  WITH ('connector' = 'filesystem', 'path' = 'unparsable.log', 'format' = 'raw');
+
+CREATE VIEW by_10_minutes AS
+  SELECT window_start, window_end,
+         COUNT(*) AS requests,
+         SUM(TRY_CAST(size AS BIGINT)) AS bytes,
+         COUNT(*) FILTER (WHERE status >= 500) AS errors_5xx
+  FROM TUMBLE(TABLE access_log, DESCRIPTOR(ts), INTERVAL '10' MINUTE)
+  GROUP BY window_start, window_end;
+
+INSERT INTO traffic    SELECT * FROM by_10_minutes;
+INSERT INTO late       SELECT ts, url, window_end, watermark FROM LATE(by_10_minutes);
+INSERT INTO unparsable SELECT raw FROM DEAD_LETTERS(access_log);

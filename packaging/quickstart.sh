@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The main job in one command, on a fresh Debian 12 with nothing but git: sets up, builds, runs a pipeline over the bundled
+# web access log, kills it with -9 in the middle, runs the same command again and compares with an undisturbed run.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+weir=$root/build/release/weir
+
+"$root/packaging/build.sh" release
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/calm" "$work/killed"
+for place in calm killed; do cp "$root/tests/data/access.log" "$root/docs/examples/access-log.sql" "$work/$place/"; done
+say() { printf '\n== %s\n' "$*"; }
+
+say "The pipeline: requests, bytes and server errors per 10 minutes of 10,000 log lines"
+grep -v '^--' "$root/docs/examples/access-log.sql"
+
+say "An undisturbed run"
+(cd "$work/calm" && "$weir" run access-log.sql --progress never 2>&1 | grep '^weir:')
+
+say "The same in small steps, killed with -9 in the middle"
+# One row a batch and an epoch every 2 ms, so that there is a middle to be killed in.
+cd "$work/killed"
+run=("$weir" run access-log.sql --progress never --set weir.batch-rows=1 --set "execution.checkpointing.interval=2 ms")
+kills=0
+for after in 1 2 3 4 5 6; do
+  "${run[@]}" 2>>"$work/killed.log" &
+  pid=$!
+  # Wait until this life has sealed something (the log of state.db grows), then pull the plug.
+  before=$(stat -c %s access-log.weir/state.db-wal 2>/dev/null || echo 0)
+  for _ in $(seq 1 2000); do
+    now=$(stat -c %s access-log.weir/state.db-wal 2>/dev/null || echo 0)
+    if [ "$now" -gt $((before + 20000 * after)) ] || ! kill -0 "$pid" 2>/dev/null; then break; fi
+  done
+  if kill -9 "$pid" 2>/dev/null; then kills=$((kills + 1)); fi
+  wait "$pid" 2>/dev/null && { echo "  (finished before it could be killed)"; break; }
+  printf '  kill -9 number %d: %s lines of traffic.csv and %s late lines were out by then\n' "$kills" \
+    "$(wc -l <traffic.csv)" "$(wc -l <late.jsonl)"
+  [ "$kills" -lt 2 ] || break
+done
+
+say "The same command again: it takes over where the last sealed epoch ended"
+"${run[@]}" 2>&1 | grep '^weir:'
+
+say "Both outputs, compared byte for byte"
+same=yes
+for file in traffic.csv late.jsonl unparsable.log; do
+  if cmp -s "$work/calm/$file" "$file"; then
+    printf '  equal      %-15s %6d lines\n' "$file" "$(wc -l <"$file")"
+  else
+    printf '  DIFFERENT  %s\n' "$file"
+    same=no
+  fi
+done
+printf '\n%s\n' "$(head -4 traffic.csv)"
+printf '...\n'
+if [ "$same" = no ] || [ "$kills" -eq 0 ]; then
+  echo "weir did not keep its word, or was never killed: please report this" >&2
+  exit 1
+fi
+printf '\nKilled %d times, and the output is that of an undisturbed run.\n' "$kills"
