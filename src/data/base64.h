@@ -9,7 +9,8 @@
 namespace weir {
 
 void AppendBase64(std::string_view bytes, std::string& out);
-// Strict: the alphabet, the padding and zero bits behind the last byte, so that each value has one text.
+// Strict: the alphabet, the padding and zero bits behind the last byte, so that each value has one
+// text.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace weir

@@ -130,7 +130,8 @@ Column& Batch::Own(const Type& type) {
 }
 
 Column& Batch::mutable_column(size_t i) {
-  if (i < owned_used_ && owned_[i].get() == columns_[i]) return *owned_[i];  // nothing borrowed before it
+  if (i < owned_used_ && owned_[i].get() == columns_[i])
+    return *owned_[i];  // nothing borrowed before it
   for (size_t k = 0; k < owned_used_; ++k) {
     if (owned_[k].get() == columns_[i]) return *owned_[k];
   }

@@ -1,9 +1,10 @@
 // Batch: some thousand rows as columns. The unit in which rows move between nodes.
 //
-// A batch comes from one partition of one source (or from one firing of a window), owns or borrows its columns, and has
-// a selection: the rows that are still in. Operators narrow the selection or build a new batch; nothing allocates per
-// row. A borrowed column, and every string_view in a column, lives at least as long as the batch that was handed to
-// Push: who keeps rows beyond that call copies them (AppendRow).
+// A batch comes from one partition of one source (or from one firing of a window), owns or borrows
+// its columns, and has a selection: the rows that are still in. Operators narrow the selection or
+// build a new batch; nothing allocates per row. A borrowed column, and every string_view in a
+// column, lives at least as long as the batch that was handed to Push: who keeps rows beyond that
+// call copies them (AppendRow).
 #ifndef WEIR_DATA_BATCH_H_
 #define WEIR_DATA_BATCH_H_
 
@@ -36,17 +37,20 @@ class Arena {
     }
     return AllocateSlow(n);
   }
-  // Room for n bytes at the bump pointer without taking them; Commit takes a prefix of the last Reserve.
+  // Room for n bytes at the bump pointer without taking them; Commit takes a prefix of the last
+  // Reserve.
   char* Reserve(size_t n) {
     if (n > static_cast<size_t>(end_ - at_)) NewChunk(n);
     return at_;
   }
   void Commit(char* end) { at_ = end; }
-  // With Rewind: undo what one refused row took. Where the row began a new chunk in between, what it took from the
-  // older one stays taken: the mark is no place in the chunk that is filled now.
+  // With Rewind: undo what one refused row took. Where the row began a new chunk in between, what
+  // it took from the older one stays taken: the mark is no place in the chunk that is filled now.
   char* mark() const { return at_; }
   void Rewind(char* mark) {
-    if (reinterpret_cast<uintptr_t>(mark) - reinterpret_cast<uintptr_t>(begin_) <= static_cast<uintptr_t>(at_ - begin_)) at_ = mark;
+    if (reinterpret_cast<uintptr_t>(mark) - reinterpret_cast<uintptr_t>(begin_) <=
+        static_cast<uintptr_t>(at_ - begin_))
+      at_ = mark;
   }
   std::string_view Copy(std::string_view s) {
     if (s.empty()) return {};
@@ -54,7 +58,7 @@ class Arena {
     std::memcpy(p, s.data(), s.size());
     return {p, s.size()};
   }
-  void Clear();                                     // keeps the first chunk
+  void Clear();  // keeps the first chunk
   size_t bytes() const { return total_; }
 
  private:
@@ -65,27 +69,30 @@ class Arena {
   char* begin_ = nullptr;  // of the chunk that is filled now
   char* at_ = nullptr;
   char* end_ = nullptr;
-  struct Chunk { std::unique_ptr<char[]> bytes; size_t size; };
+  struct Chunk {
+    std::unique_ptr<char[]> bytes;
+    size_t size;
+  };
   std::vector<Chunk> chunks_;
 };
 
-// One column of `size()` values. valid[i] == 0: NULL, and the value slot holds anything. Values are valid for rows in
-// the selection only.
+// One column of `size()` values. valid[i] == 0: NULL, and the value slot holds anything. Values are
+// valid for rows in the selection only.
 class Column {
  public:
   Column() = default;
   explicit Column(const Type& type) : type(type) {}
 
   Type type;
-  std::vector<uint8_t> valid;           // one byte a row: 1 = not NULL
+  std::vector<uint8_t> valid;  // one byte a row: 1 = not NULL
   // Exactly one of these is used, by type.physical().
   std::vector<uint8_t> bools;
-  std::vector<int64_t> ints;            // integers, dates, timestamps (ticks), intervals (ms)
+  std::vector<int64_t> ints;  // integers, dates, timestamps (ticks), intervals (ms)
   std::vector<double> doubles;
-  std::vector<Int128> decimals;         // unscaled value
+  std::vector<Int128> decimals;  // unscaled value
   std::vector<std::string_view> strings;
 
-  void Resize(size_t rows);             // new rows are NULL-able garbage: set valid and value
+  void Resize(size_t rows);  // new rows are NULL-able garbage: set valid and value
   void Clear() { Resize(0); }
   size_t size() const { return valid.size(); }
   bool IsNull(size_t row) const { return valid[row] == 0; }
@@ -94,16 +101,17 @@ class Column {
   void AppendNull();
 };
 
-// Something at a source position that is no row: a record that could not be decoded, or one that is skipped (an empty
-// line, a tombstone). Kept in reading order beside the rows, because it is counted when the reader passes it.
+// Something at a source position that is no row: a record that could not be decoded, or one that is
+// skipped (an empty line, a tombstone). Kept in reading order beside the rows, because it is
+// counted when the reader passes it.
 struct NonRow {
-  uint32_t before_row = 0;       // it lies before this row of the batch (== rows: after the last)
-  bool skipped = false;          // true: counted as skipped; false: a dead letter
-  int64_t pos = 0;               // where the record begins (bytes; Kafka: offset)
-  int64_t next_pos = 0;          // where the next record begins
-  std::string code;              // dead letter: short stable word, e.g. "json.syntax"
-  std::string message;           // for people: names column and value (shortened)
-  std::string raw;               // the record's bytes, at most weir.max-record-bytes
+  uint32_t before_row = 0;  // it lies before this row of the batch (== rows: after the last)
+  bool skipped = false;     // true: counted as skipped; false: a dead letter
+  int64_t pos = 0;          // where the record begins (bytes; Kafka: offset)
+  int64_t next_pos = 0;     // where the next record begins
+  std::string code;         // dead letter: short stable word, e.g. "json.syntax"
+  std::string message;      // for people: names column and value (shortened)
+  std::string raw;          // the record's bytes, at most weir.max-record-bytes
 };
 
 class Batch {
@@ -118,48 +126,67 @@ class Batch {
   size_t column_count() const { return columns_.size(); }
   const Column& column(size_t i) const { return *columns_[i]; }
 
-  // Drops everything and makes `schema.fields.size()` owned columns of `rows` rows (memory is reused).
+  // Drops everything and makes `schema.fields.size()` owned columns of `rows` rows (memory is
+  // reused).
   void Reset(const Schema& schema, uint32_t rows = 0);
   // Drops everything; columns are then added with Borrow and Own, in order.
   void ResetEmpty(uint32_t rows);
   void Borrow(const Column& column);
   Column& Own(const Type& type);
-  Column& mutable_column(size_t i);     // only of an owned one
+  Column& mutable_column(size_t i);  // only of an owned one
   void SetRows(uint32_t rows) { rows_ = rows; }
-  // Sets rows(), and the size of all owned columns, and of watermarks and positions where they are in use (not empty).
+  // Sets rows(), and the size of all owned columns, and of watermarks and positions where they are
+  // in use (not empty).
   void ResizeOwned(uint32_t rows);
 
   // The rows still in, ascending. Without one, all rows are in.
   bool has_selection() const { return has_selection_; }
-  std::span<const uint32_t> selection() const { WEIR_CHECK(has_selection_); return selection_; }
-  void SetSelection(std::vector<uint32_t> rows) { selection_ = std::move(rows); has_selection_ = true; }
-  void ClearSelection() { has_selection_ = false; selection_.clear(); }
-  uint32_t selected_count() const { return has_selection_ ? static_cast<uint32_t>(selection_.size()) : rows_; }
+  std::span<const uint32_t> selection() const {
+    WEIR_CHECK(has_selection_);
+    return selection_;
+  }
+  void SetSelection(std::vector<uint32_t> rows) {
+    selection_ = std::move(rows);
+    has_selection_ = true;
+  }
+  void ClearSelection() {
+    has_selection_ = false;
+    selection_.clear();
+  }
+  uint32_t selected_count() const {
+    return has_selection_ ? static_cast<uint32_t>(selection_.size()) : rows_;
+  }
   template <class F>
   void ForEachSelected(F&& f) const {
-    if (has_selection_) { for (uint32_t r : selection_) f(r); }
-    else { for (uint32_t r = 0; r < rows_; ++r) f(r); }
+    if (has_selection_) {
+      for (uint32_t r : selection_) f(r);
+    } else {
+      for (uint32_t r = 0; r < rows_; ++r) f(r);
+    }
   }
 
   // Per row, either empty or rows() long.
-  std::vector<TimestampMs> watermarks;  // the watermark that the rows before this one made (time.md)
-  std::vector<int64_t> positions;       // where the row's record begins in its partition
+  std::vector<TimestampMs>
+      watermarks;                  // the watermark that the rows before this one made (time.md)
+  std::vector<int64_t> positions;  // where the row's record begins in its partition
   // Per batch: where the rows come from. partition -1: not from a source (a fired window).
   int32_t partition = -1;
-  std::string_view source;              // table name, owned by the plan
-  int64_t end_position = 0;             // sources: where the record after the last one of this batch begins
-  std::vector<NonRow> non_rows;         // sources: in order of before_row
+  std::string_view source;   // table name, owned by the plan
+  int64_t end_position = 0;  // sources: where the record after the last one of this batch begins
+  std::vector<NonRow> non_rows;  // sources: in order of before_row
 
-  // Copies provenance (watermarks, positions, partition, source) from the batch that this one is computed from.
+  // Copies provenance (watermarks, positions, partition, source) from the batch that this one is
+  // computed from.
   void InheritProvenance(const Batch& from);
   Arena& arena() { return arena_; }
-  // Appends one row of `from` (same physical types, column by column) with its provenance; strings are copied. All
-  // columns of this batch are owned. The first row also brings partition and source.
+  // Appends one row of `from` (same physical types, column by column) with its provenance; strings
+  // are copied. All columns of this batch are owned. The first row also brings partition and
+  // source.
   void AppendRow(const Batch& from, uint32_t row);
 
  private:
   std::vector<const Column*> columns_;
-  std::vector<std::unique_ptr<Column>> owned_;   // stable addresses; reused between batches
+  std::vector<std::unique_ptr<Column>> owned_;  // stable addresses; reused between batches
   size_t owned_used_ = 0;
   std::vector<uint32_t> selection_;
   bool has_selection_ = false;

@@ -1,8 +1,9 @@
-// Text into a value of a type: fields of CSV and regex records, and CAST from STRING. One place, so that the two agree
-// wherever they should. Exact or refused: nothing wraps, saturates or is cut, but fraction digits of times.
+// Text into a value of a type: fields of CSV and regex records, and CAST from STRING. One place, so
+// that the two agree wherever they should. Exact or refused: nothing wraps, saturates or is cut,
+// but fraction digits of times.
 //
-// Blanks around numbers, booleans and times are trimmed. BOOLEAN is true or false in any case. VARCHAR(n) counts code
-// points and refuses what is longer.
+// Blanks around numbers, booleans and times are trimmed. BOOLEAN is true or false in any case.
+// VARCHAR(n) counts code points and refuses what is longer.
 #ifndef WEIR_DATA_CONVERT_H_
 #define WEIR_DATA_CONVERT_H_
 
@@ -17,9 +18,10 @@
 namespace weir {
 
 enum class TextRules {
-  kField,  // a record's field: as a JSON number: 1e3 and 1.0 are integers, digits beyond a DECIMAL's scale are refused;
-           // BYTES are base64
-  kCast,   // SQL's CAST: an integer is a sign and digits, DECIMAL rounds half up; BYTES are the text's bytes
+  kField,  // a record's field: as a JSON number: 1e3 and 1.0 are integers, digits beyond a
+           // DECIMAL's scale are refused; BYTES are base64
+  kCast,  // SQL's CAST: an integer is a sign and digits, DECIMAL rounds half up; BYTES are the
+          // text's bytes
 };
 
 struct ConvertResult {
@@ -30,15 +32,15 @@ struct ConvertResult {
     kDigits,    // more fraction digits than the scale
     kRange,
     kLength,
-    kTime,      // with a detail: "no such day"
+    kTime,  // with a detail: "no such day"
     kBase64,
   } problem = Problem::kNone;
   const char* detail = "";
   bool ok() const { return problem == Problem::kNone; }
 };
 
-// Stores the value at `row` of `out`, a column of `type` that is long enough, and sets valid. Not ok: the row's slot
-// holds anything, valid is 0. Strings are copied into `arena`.
+// Stores the value at `row` of `out`, a column of `type` that is long enough, and sets valid. Not
+// ok: the row's slot holds anything, valid is 0. Strings are copied into `arena`.
 ConvertResult TextToColumn(std::string_view text, const Type& type, const SessionZone& zone,
                            TextRules rules, Column& out, size_t row, Arena& arena);
 

@@ -16,8 +16,7 @@ std::string Convert(const std::string& text, const Type& type, TextRules rules,
                     const SessionZone& zone = {}) {
   Batch b;
   b.Reset(Schema{{{"c", type}}}, 1);
-  const ConvertResult r =
-      TextToColumn(text, type, zone, rules, b.mutable_column(0), 0, b.arena());
+  const ConvertResult r = TextToColumn(text, type, zone, rules, b.mutable_column(0), 0, b.arena());
   CHECK(b.column(0).valid[0] == r.ok());
   return r.ok() ? RowText(b, 0) : DescribeProblem(text, type, r);
 }
@@ -133,7 +132,8 @@ TEST_CASE("well-formed UTF-8 is what table 3-7 says") {
     INFO(c.given);
     CHECK(ValidUtf8Length(c.given) == c.want);
     CHECK(IsWellFormedUtf8(c.given) == (c.want == c.given.size()));
-    if (c.want < c.given.size()) CHECK(Utf8Problem(c.given.substr(c.want)) == std::string(c.problem));
+    if (c.want < c.given.size())
+      CHECK(Utf8Problem(c.given.substr(c.want)) == std::string(c.problem));
   }
 }
 

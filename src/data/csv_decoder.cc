@@ -14,8 +14,11 @@ namespace {
 class CsvDecoder final : public RowDecoder {
  public:
   CsvDecoder(const FormatSpec& spec, const std::vector<DecodeField>& fields)
-      : options_(spec.csv), field_count_(spec.physical_columns), columns_(spec, fields),
-        scanner_(spec.csv, spec.max_record_bytes), long_line_(spec.max_record_bytes) {
+      : options_(spec.csv),
+        field_count_(spec.physical_columns),
+        columns_(spec, fields),
+        scanner_(spec.csv, spec.max_record_bytes),
+        long_line_(spec.max_record_bytes) {
     for (const DecodeField& f : fields) indexes_.push_back(static_cast<size_t>(f.position));
   }
 
@@ -126,7 +129,8 @@ bool CsvDecoder::Step(std::string_view block, size_t& at, int64_t position, bool
   return true;
 }
 
-// A comment or a record that has no end: its first line is consumed. False: that line's end is not in the block.
+// A comment or a record that has no end: its first line is consumed. False: that line's end is not
+// in the block.
 bool CsvDecoder::BadRecord(const CsvRecord& record, std::string_view input, size_t& at,
                            int64_t position, bool final, uint32_t row, Batch& out) {
   const size_t feed = input.find('\n');
@@ -143,10 +147,9 @@ bool CsvDecoder::BadRecord(const CsvRecord& record, std::string_view input, size
     out.non_rows.push_back(SkippedRecord(position, next, row));
   } else {
     const bool after = record.state == CsvRecord::State::kAfterQuote;
-    DeadReason dead{"csv.quote",
-                    after ? "text behind a closing quote at byte " +
-                                std::to_string(record.bytes.size())
-                          : "a quote is not closed before the end of the input"};
+    DeadReason dead{"csv.quote", after ? "text behind a closing quote at byte " +
+                                             std::to_string(record.bytes.size())
+                                       : "a quote is not closed before the end of the input"};
     out.non_rows.push_back(DeadRecord(position, next, row, std::move(dead), line));
   }
   return true;
@@ -192,9 +195,9 @@ void CsvDecoder::DecodeValue(std::string_view value, int64_t position, Batch& ou
   }
   if (record.state != CsvRecord::State::kWhole) {
     const bool after = record.state == CsvRecord::State::kAfterQuote;
-    dead = {"csv.quote", after ? "text behind a closing quote at byte " +
-                                     std::to_string(record.bytes.size())
-                               : "a quote is not closed before the end of the value"};
+    dead = {"csv.quote",
+            after ? "text behind a closing quote at byte " + std::to_string(record.bytes.size())
+                  : "a quote is not closed before the end of the value"};
   } else if (record.size != value.size()) {
     dead = {"csv.trailing", "the value holds more than one record"};
   } else if (record.bytes.empty()) {
@@ -256,8 +259,7 @@ Result<std::unique_ptr<RowDecoder>> NewCsvDecoder(const FormatSpec& spec,
   const CsvOptions& o = spec.csv;
   const auto reserved = [](char c) { return c == '\n' || c == '\r'; };
   if (o.delimiter == 0 || reserved(o.delimiter) || reserved(o.quote) || reserved(o.escape) ||
-      o.delimiter == o.quote || o.delimiter == o.escape ||
-      (o.quote != 0 && o.quote == o.escape)) {
+      o.delimiter == o.quote || o.delimiter == o.escape || (o.quote != 0 && o.quote == o.escape)) {
     return Fail(Code::kInvalid,
                 "delimiter, quote and escape character of csv must differ and be no line ends");
   }

@@ -51,7 +51,9 @@ TEST_CASE("records of RFC 4180") {
       {"1,a,", "0 1|a|NULL\n"},
       {"1,a,\"2\"", "0 1|a|2.0\n"},
       {"\n1,a,2\n\r\n", "0..1 skipped\n1 1|a|2.0\n7..9 skipped\n"},
-      {"\xEF\xBB\xBF" "1,a,2\r\n", "0 1|a|2.0\n"},
+      {"\xEF\xBB\xBF"
+       "1,a,2\r\n",
+       "0 1|a|2.0\n"},
       {"\xEF\xBB\xBF\"1\",a,2\r\n", "0 1|a|2.0\n"},
       {"\xEF\xBB\xBF", ""},
       {"1,a\rb,2\n", "0 1|a\rb|2.0\n"},
@@ -105,7 +107,8 @@ TEST_CASE("a record beyond the limit: its first line is the dead letter") {
       {"1,123456789,9\n2,b,3\n", "0..14 " + dead + "1,123456789,\n14 2|b|3.0\n"},
       {"1,\"234567\",9\n", "0 1|234567|9.0\n"},
       {"1,\"2345678\",9\n2,b,3\n", "0..14 " + dead + "1,\"2345678\",\n14 2|b|3.0\n"},
-      {"1,\"2\n2,b,3\n3,c,4\n4,d,5\n", "0..5 " + dead + "1,\"2\n5 2|b|3.0\n11 3|c|4.0\n17 4|d|5.0\n"},
+      {"1,\"2\n2,b,3\n3,c,4\n4,d,5\n",
+       "0..5 " + dead + "1,\"2\n5 2|b|3.0\n11 3|c|4.0\n17 4|d|5.0\n"},
       {"1,\"" + std::string(40, 'x') + "\n2,b,3\n",
        "0..44 " + dead + "1,\"xxxxxxxxx\n44 2|b|3.0\n"},
       {std::string(40, 'x'), "0..40 " + dead + "xxxxxxxxxxxx\n"},
@@ -161,8 +164,7 @@ TEST_CASE("a header maps by name; the table may read some of its columns in anot
   CHECK(DecodeEveryWay(spec, kNotes, "") == "");
   CHECK(DecodeEveryWay(spec, kNotes, "id,notes,v\n1,a,2\n") ==
         "the CSV header has no column 'note'; did you mean 'notes'?");
-  CHECK(DecodeEveryWay(spec, kNotes, "id,note,v,id\n") ==
-        "the CSV header has column 'id' twice");
+  CHECK(DecodeEveryWay(spec, kNotes, "id,note,v,id\n") == "the CSV header has column 'id' twice");
   CHECK(DecodeEveryWay(spec, kNotes, "id,\"note,v\n") == "the CSV header is not a record");
 }
 

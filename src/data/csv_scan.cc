@@ -13,8 +13,7 @@ bool Contains(std::string_view s, char c) {
 
 CsvRecord CsvScanner::Scan(std::string_view input, bool final) {
   // Most records are one line without quotes.
-  const void* const feed =
-      input.empty() ? nullptr : std::memchr(input.data(), '\n', input.size());
+  const void* const feed = input.empty() ? nullptr : std::memchr(input.data(), '\n', input.size());
   if (feed == nullptr && !final) {
     const bool too_long = input.size() > max_ + 1;  // one more: it may be the CR of the line end
     return {too_long ? CsvRecord::State::kTooLong : CsvRecord::State::kNeedMore, input, 0};
@@ -25,7 +24,8 @@ CsvRecord CsvScanner::Scan(std::string_view input, bool final) {
   std::string_view line = input.substr(0, line_size);
   const size_t size = line_size + (feed == nullptr ? 0 : 1);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  // Before anything else that may be wrong with it: a block that does not hold the line end can say no more either.
+  // Before anything else that may be wrong with it: a block that does not hold the line end can say
+  // no more either.
   if (line.size() > max_) return {CsvRecord::State::kTooLong, line, size};
   if (Contains(line, quote_) || Contains(line, escape_)) return ScanSlowly(input, final);
   SplitPlain(line);
@@ -45,19 +45,20 @@ void CsvScanner::SplitPlain(std::string_view line) {
   }
 }
 
-// Character by character: quotes or escapes are about. Looks no further than the limit and its line end, so that the
-// outcome depends on the bytes alone and not on how much of them the block holds.
+// Character by character: quotes or escapes are about. Looks no further than the limit and its line
+// end, so that the outcome depends on the bytes alone and not on how much of them the block holds.
 CsvRecord CsvScanner::ScanSlowly(std::string_view input, bool final) {
   fields_.clear();
   CsvRecord record;
   size_t at = 0;
   for (;;) {
     const bool quoted = at < input.size() && quote_ != 0 && input[at] == quote_;
-    const bool ended = quoted ? ScanQuoted(input, at, final, record)
-                              : ScanUnquoted(input, at, final, record);
+    const bool ended =
+        quoted ? ScanQuoted(input, at, final, record) : ScanUnquoted(input, at, final, record);
     if (!ended) return record;
     if (at == input.size()) break;
-    if (input[at] == '\n' || (input[at] == '\r' && (at + 1 == input.size() || input[at + 1] == '\n'))) {
+    if (input[at] == '\n' ||
+        (input[at] == '\r' && (at + 1 == input.size() || input[at + 1] == '\n'))) {
       break;
     }
     ++at;  // the delimiter
@@ -104,7 +105,8 @@ bool CsvScanner::ScanQuoted(std::string_view input, size_t& at, bool final, CsvR
   }
   fields_.push_back({input.substr(begin, at - begin), true, encoded});
   ++at;
-  // Whether the quote closes the field is known only with the byte behind it, and a CR's meaning with the one after.
+  // Whether the quote closes the field is known only with the byte behind it, and a CR's meaning
+  // with the one after.
   const std::string_view rest = input.substr(at);
   if (!final && (rest.empty() || rest == "\r")) {
     record.state = CsvRecord::State::kNeedMore;

@@ -1,5 +1,6 @@
-// One CSV record in memory: where its fields are and where it ends. RFC 4180, and as lenient as common readers about a
-// quote inside an unquoted field (it is text) - but not about text behind a closing quote (it is a bad record).
+// One CSV record in memory: where its fields are and where it ends. RFC 4180, and as lenient as
+// common readers about a quote inside an unquoted field (it is text) - but not about text behind a
+// closing quote (it is a bad record).
 #ifndef WEIR_DATA_CSV_SCAN_H_
 #define WEIR_DATA_CSV_SCAN_H_
 
@@ -15,16 +16,16 @@ namespace weir {
 struct CsvField {
   std::string_view text;  // between the quotes, as it stands in the record
   bool quoted = false;
-  bool encoded = false;   // holds doubled quotes or escapes: its value is CsvValue()
+  bool encoded = false;  // holds doubled quotes or escapes: its value is CsvValue()
 };
 
 struct CsvRecord {
   enum class State {
     kWhole,
-    kNeedMore,       // the bytes end inside the record
-    kTooLong,        // no end within the limit
-    kUnterminated,   // the input ends inside quotes
-    kAfterQuote,     // text behind a closing quote
+    kNeedMore,      // the bytes end inside the record
+    kTooLong,       // no end within the limit
+    kUnterminated,  // the input ends inside quotes
+    kAfterQuote,    // text behind a closing quote
   } state = State::kNeedMore;
   std::string_view bytes;  // without the line end (kWhole), else up to where scanning stopped
   size_t size = 0;         // with the line end
@@ -33,10 +34,13 @@ struct CsvRecord {
 class CsvScanner {
  public:
   CsvScanner(const CsvOptions& options, uint64_t max_record_bytes)
-      : delimiter_(options.delimiter), quote_(options.quote), escape_(options.escape),
+      : delimiter_(options.delimiter),
+        quote_(options.quote),
+        escape_(options.escape),
         max_(max_record_bytes) {}
 
-  // The record at the begin of `input`; fields() are valid until the next call. `final`: no bytes follow.
+  // The record at the begin of `input`; fields() are valid until the next call. `final`: no bytes
+  // follow.
   CsvRecord Scan(std::string_view input, bool final);
   const std::vector<CsvField>& fields() const { return fields_; }
 

@@ -22,7 +22,8 @@ constexpr auto kPowers = MakePowers();
 
 UInt128 Magnitude(Int128 v) { return v < 0 ? -static_cast<UInt128>(v) : static_cast<UInt128>(v); }
 
-// 256 bits, enough for any product of two decimals and for any dividend whose quotient has 38 digits.
+// 256 bits, enough for any product of two decimals and for any dividend whose quotient has 38
+// digits.
 struct U256 {
   UInt128 high = 0;
   UInt128 low = 0;
@@ -64,8 +65,8 @@ std::optional<U256> TimesPowerOfTen(U256 v, int exponent) {
   return v;
 }
 
-// Rounded half up; nullopt: the quotient does not fit 38 digits. Bit by bit where 128 bits are not enough: rare
-// (operands near 38 digits), and plainly right.
+// Rounded half up; nullopt: the quotient does not fit 38 digits. Bit by bit where 128 bits are not
+// enough: rare (operands near 38 digits), and plainly right.
 std::optional<UInt128> DivideRounded(const U256& n, const U256& d) {
   const UInt128 limit = static_cast<UInt128>(kPowers[kDecimalDigitsMax]);
   UInt128 quotient = 0;
@@ -105,7 +106,8 @@ std::optional<UInt128> ScaleAndDivide(const U256& n, int shift, UInt128 d) {
     return DivideRounded(*scaled, U256{0, d});
   }
   const auto divisor = TimesPowerOfTen(U256{0, d}, -shift);
-  if (!divisor) return UInt128{0};  // n is a product of two 127-bit numbers: less than half of 2^256
+  if (!divisor)
+    return UInt128{0};  // n is a product of two 127-bit numbers: less than half of 2^256
   return DivideRounded(n, *divisor);
 }
 
@@ -121,8 +123,8 @@ bool FitsPrecision(Int128 unscaled, int precision) {
 }
 
 std::optional<Int128> Rescale(Int128 unscaled, int from_scale, int to_scale, int to_precision) {
-  const auto r = Signed(
-      ScaleAndDivide(U256{0, Magnitude(unscaled)}, to_scale - from_scale, 1), unscaled < 0);
+  const auto r =
+      Signed(ScaleAndDivide(U256{0, Magnitude(unscaled)}, to_scale - from_scale, 1), unscaled < 0);
   if (!r || !FitsPrecision(*r, to_precision)) return std::nullopt;
   return r;
 }
@@ -133,9 +135,7 @@ std::optional<Int128> AddChecked(Int128 a, Int128 b) {
   return r;
 }
 
-std::optional<Int128> MultiplyChecked(Int128 a, Int128 b) {
-  return MultiplyDecimal(a, 0, b, 0, 0);
-}
+std::optional<Int128> MultiplyChecked(Int128 a, Int128 b) { return MultiplyDecimal(a, 0, b, 0, 0); }
 
 std::optional<Int128> MultiplyDecimal(Int128 a, int as, Int128 b, int bs, int result_scale) {
   const U256 product = Multiply(Magnitude(a), Magnitude(b));
@@ -155,7 +155,8 @@ void AppendDecimal(Int128 unscaled, int scale, std::string& out) {
   int digits = 0;
   while (m != 0 || digits <= scale) {
     if (digits == scale && scale > 0) *--p = '.';
-    if (m <= std::numeric_limits<uint64_t>::max()) {  // 64-bit division from here on: 20 times faster
+    if (m <=
+        std::numeric_limits<uint64_t>::max()) {  // 64-bit division from here on: 20 times faster
       const uint64_t low = static_cast<uint64_t>(m);
       *--p = static_cast<char>('0' + low % 10);
       m = low / 10;

@@ -252,7 +252,7 @@ TEST_CASE("sums and products are exact or refused") {
   CHECK(Text(MultiplyChecked(Big("10000000000000000000"), Big("-10000000000000000000")), 0) ==
         "none");
   CHECK(Text(MultiplyChecked(0, most), 0) == "0");
-  CHECK(Text(MultiplyDecimal(15, 1, 15, 1, 1), 1) == "2.3");    // 2.25
+  CHECK(Text(MultiplyDecimal(15, 1, 15, 1, 1), 1) == "2.3");  // 2.25
   CHECK(Text(MultiplyDecimal(-15, 1, 15, 1, 1), 1) == "-2.3");
   // 38 by 38 digits, rounded back to 38.
   CHECK(Text(MultiplyDecimal(most, 38, most, 38, 37), 37) ==

@@ -57,7 +57,8 @@ class GzipInflater final : public Inflater {
   std::string_view Name() const override { return "gzip"; }
 
  private:
-  // kFirst: nothing read. kInside a member; kBetween members; kZeros: in the padding that tapes and tar leave.
+  // kFirst: nothing read. kInside a member; kBetween members; kZeros: in the padding that tapes and
+  // tar leave.
   enum class State { kFirst, kInside, kBetween, kZeros };
 
   // What may follow a member: another one, zeros, nothing.
@@ -107,8 +108,7 @@ class ZstdInflater final : public Inflater {
  public:
   ZstdInflater() : context_(ZSTD_createDCtx()) {
     CHECK(context_ != nullptr);
-    CHECK(!ZSTD_isError(
-        ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kZstdWindowLogMax)));
+    CHECK(!ZSTD_isError(ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kZstdWindowLogMax)));
   }
   ~ZstdInflater() override { ZSTD_freeDCtx(context_); }
   ZstdInflater(const ZstdInflater&) = delete;

@@ -78,7 +78,10 @@ TEST_CASE("the content tells the compression, not the name") {
 TEST_CASE("any split of input and output gives the text, members and frames joined") {
   const std::string text = Lines(3000);
   const std::string a = text.substr(0, 20000), b = text.substr(20000);
-  const std::string empty_frame("\x50\x2a\x4d\x18\x03\x00\x00\x00" "abc", 11);
+  const std::string empty_frame(
+      "\x50\x2a\x4d\x18\x03\x00\x00\x00"
+      "abc",
+      11);
   for (const std::string& bytes :
        {Gzip(text), Gzip(a) + Gzip("") + Gzip(b), Gzip(text) + std::string(1000, '\0'), Zstd(text),
         Zstd(a) + Zstd("") + Zstd(b), empty_frame + Zstd(text) + empty_frame}) {

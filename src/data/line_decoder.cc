@@ -102,7 +102,9 @@ class RawDecoder final : public LineDecoder {
       : LineDecoder(spec, fields) {}
 
  private:
-  bool text() const { return columns_.size() == 0 || columns_.field(0).type.kind == TypeKind::kString; }
+  bool text() const {
+    return columns_.size() == 0 || columns_.field(0).type.kind == TypeKind::kString;
+  }
   bool SkipsByteOrderMark() const override { return text(); }
 
   Outcome ReadLine(std::string_view line, uint32_t row, Batch& out, DeadReason& dead) override {
@@ -113,8 +115,7 @@ class RawDecoder final : public LineDecoder {
       c.strings[row] = out.arena().Copy(line);  // bytes as they are, not base64
       return Outcome::kRow;
     }
-    const bool good =
-        CheckUtf8(line, "raw", dead) && columns_.SetText(0, line, row, out, dead);
+    const bool good = CheckUtf8(line, "raw", dead) && columns_.SetText(0, line, row, out, dead);
     return good ? Outcome::kRow : Outcome::kDead;
   }
 };
@@ -128,8 +129,9 @@ Result<std::unique_ptr<RowDecoder>> NewRawDecoder(const FormatSpec& spec,
   }
   for (const DecodeField& f : fields) {
     if (f.type.kind != TypeKind::kString && f.type.kind != TypeKind::kBytes) {
-      return Fail(Code::kInvalid, "column " + f.name + ": format 'raw' reads STRING or BYTES, not " +
-                                      f.type.ToString());
+      return Fail(
+          Code::kInvalid,
+          "column " + f.name + ": format 'raw' reads STRING or BYTES, not " + f.type.ToString());
     }
   }
   return std::make_unique<RawDecoder>(spec, fields);

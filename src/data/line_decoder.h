@@ -1,5 +1,5 @@
-// Decoders of records that are lines: raw and regex. A line ends with LF or CR LF; a byte order mark is skipped at
-// position 0 of a partition.
+// Decoders of records that are lines: raw and regex. A line ends with LF or CR LF; a byte order
+// mark is skipped at position 0 of a partition.
 #ifndef WEIR_DATA_LINE_DECODER_H_
 #define WEIR_DATA_LINE_DECODER_H_
 
@@ -36,13 +36,15 @@ class LineDecoder : public RowDecoder {
   LongLine long_line_;
 };
 
-// One STRING or BYTES column holds the whole line; an empty line is a row too. Code of dead letters: raw.utf8.
+// One STRING or BYTES column holds the whole line; an empty line is a row too. Code of dead
+// letters: raw.utf8.
 Result<std::unique_ptr<RowDecoder>> NewRawDecoder(const FormatSpec& spec,
                                                   const std::vector<DecodeField>& fields);
 
-// Named groups of regex.pattern into the columns of these names. The pattern must match the whole line: a prefix that
-// matched would drop the rest without a word. A group that took no part, or matched nothing, is NULL. An empty line
-// that does not match is skipped. Codes: regex.no-match, regex.utf8, value, null.
+// Named groups of regex.pattern into the columns of these names. The pattern must match the whole
+// line: a prefix that matched would drop the rest without a word. A group that took no part, or
+// matched nothing, is NULL. An empty line that does not match is skipped. Codes: regex.no-match,
+// regex.utf8, value, null.
 Result<std::unique_ptr<RowDecoder>> NewRegexDecoder(const FormatSpec& spec,
                                                     const std::vector<DecodeField>& fields);
 

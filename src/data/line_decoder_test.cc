@@ -57,7 +57,8 @@ TEST_CASE("a line beyond the limit is one dead letter, cut, and reading goes on"
       " dead record.too-long [the record is longer than weir.max-record-bytes (4)] 1234\n";
   CHECK(DecodeEveryWay(Raw(4), kLine, "1234\n12345\n1\n") == "0 1234\n5..11" + dead + "11 1\n");
   CHECK(DecodeEveryWay(Raw(4), kLine, "1234\r\n12345\r\n") == "0 1234\n6..13" + dead);
-  CHECK(DecodeEveryWay(Raw(4), kLine, std::string("1234") + std::string(50, 'x')) == "0..54" + dead);
+  CHECK(DecodeEveryWay(Raw(4), kLine, std::string("1234") + std::string(50, 'x')) ==
+        "0..54" + dead);
   CHECK(DecodeEveryWay(Raw(4), kLine, std::string("1234") + std::string(50, 'x') + "\nab\n") ==
         "0..55" + dead + "55 ab\n");
 }
@@ -86,8 +87,7 @@ TEST_CASE("regex: named groups become columns, by name") {
   const Schema schema{{{"status", Type::Of(TypeKind::kInt)},
                        {"ip", Type::Of(TypeKind::kString)},
                        {"ts", Type::Timestamp(3)}}};
-  const FormatSpec spec =
-      Regex(R"((?P<ip>\S+) (?<ts>\d{4}\S+)?( (?P<status>\w*))?)");
+  const FormatSpec spec = Regex(R"((?P<ip>\S+) (?<ts>\d{4}\S+)?( (?P<status>\w*))?)");
   const struct {
     const char* given;
     const char* want;

@@ -14,8 +14,8 @@ using UInt128 = unsigned __int128;
 
 bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// A number taken apart: value = digits * 10^exponent, where the digits are those from `first` to `last` in the text
-// (a '.' among them is skipped), without leading and trailing zeros.
+// A number taken apart: value = digits * 10^exponent, where the digits are those from `first` to
+// `last` in the text (a '.' among them is skipped), without leading and trailing zeros.
 struct Parts {
   bool negative = false;
   const char* first = nullptr;  // first significant digit; null: the value is zero
@@ -45,8 +45,8 @@ bool Split(std::string_view text, Parts* out) {
   const char* const end = p + text.size();
   if (p != end && (*p == '-' || *p == '+')) out->negative = *p++ == '-';
   const char* point = nullptr;
-  int64_t seen = 0;          // digits of the mantissa
-  int64_t first_index = 0;   // ordinal of the first and of the last significant digit
+  int64_t seen = 0;         // digits of the mantissa
+  int64_t first_index = 0;  // ordinal of the first and of the last significant digit
   int64_t last_index = 0;
   int64_t integer_digits = 0;
   for (; p != end; ++p) {

@@ -1,5 +1,5 @@
-// What the decoders of lines and of CSV share: dead letters, the columns to fill, and lines that are longer than any
-// record may be.
+// What the decoders of lines and of CSV share: dead letters, the columns to fill, and lines that
+// are longer than any record may be.
 #ifndef WEIR_DATA_RECORD_READER_H_
 #define WEIR_DATA_RECORD_READER_H_
 
@@ -47,10 +47,10 @@ NonRow SkippedRecord(int64_t position, int64_t next, uint32_t before_row);
 NonRow DeadRecord(int64_t position, int64_t next, uint32_t before_row, DeadReason reason,
                   std::string_view raw);
 
-// A line beyond max_record_bytes without a line feed in the block: consumed piece by piece, so that memory stays
-// bounded, and one dead letter when its line feed comes or the input ends. Batch::end_position stays at its begin
-// meanwhile: a restart from there starts over with the whole line. A block at another position than the expected next
-// one forgets it.
+// A line beyond max_record_bytes without a line feed in the block: consumed piece by piece, so that
+// memory stays bounded, and one dead letter when its line feed comes or the input ends.
+// Batch::end_position stays at its begin meanwhile: a restart from there starts over with the whole
+// line. A block at another position than the expected next one forgets it.
 class LongLine {
  public:
   explicit LongLine(uint64_t max_record_bytes) : max_(max_record_bytes) {}

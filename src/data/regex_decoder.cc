@@ -59,9 +59,9 @@ class RegexDecoder final : public LineDecoder {
     }
     for (size_t i = 0; i < groups_.size(); ++i) {
       const re2::StringPiece& group = matched_[static_cast<size_t>(groups_[i])];
-      const bool good =
-          group.empty() ? columns_.SetNull(i, row, dead)
-                        : columns_.SetText(i, {group.data(), group.size()}, row, out, dead);
+      const bool good = group.empty()
+                            ? columns_.SetNull(i, row, dead)
+                            : columns_.SetText(i, {group.data(), group.size()}, row, out, dead);
       if (!good) return Outcome::kDead;
     }
     return Outcome::kRow;

@@ -63,7 +63,8 @@ bool ReadRowValue(ByteReader& in, Column& column, size_t row, Arena& arena) {
 
 bool ReadKeyValue(ByteReader& in, Column& column, size_t row, Arena& arena) {
   if (column.type.physical() != Physical::kInt64) return ReadRowValue(in, column, row, arena);
-  column.ints[row] = in.I64();  // fixed width in keys: they are compared and hashed, not read in order
+  column.ints[row] =
+      in.I64();  // fixed width in keys: they are compared and hashed, not read in order
   return true;
 }
 

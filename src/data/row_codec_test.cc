@@ -27,8 +27,9 @@ TEST_CASE("a row reads back as it was written, NULLs apart from values") {
   const Schema schema = AllTypes();
   Batch in;
   in.Reset(schema, 2);
-  SetRow(in, 0, {"true", "-9223372036854775808", "-0.0", "-12345678901234567890.05", "a\0b",
-                 "\xff", "-1", "NULL", "7"});
+  SetRow(in, 0,
+         {"true", "-9223372036854775808", "-0.0", "-12345678901234567890.05", "a\0b", "\xff", "-1",
+          "NULL", "7"});
   SetRow(in, 1, {"NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL"});
   std::string bytes;
   AppendRowBytes(in, 0, bytes);
@@ -72,7 +73,8 @@ TEST_CASE("a damaged row is refused and leaves the batch as it was") {
 }
 
 TEST_CASE("keys: equal in SQL's sense is equal bytes, different is different") {
-  const Schema schema{{{"d", Type::Of(TypeKind::kDouble)}, {"s", Type::Of(TypeKind::kString)},
+  const Schema schema{{{"d", Type::Of(TypeKind::kDouble)},
+                       {"s", Type::Of(TypeKind::kString)},
                        {"t", Type::Of(TypeKind::kString)}}};
   Batch b;
   b.Reset(schema, 9);

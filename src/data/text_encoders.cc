@@ -16,7 +16,8 @@ class CsvEncoder final : public RowEncoder {
   CsvEncoder(const FormatSpec& spec, const Schema& schema)
       : options_(spec.csv), style_(TimestampStyle::kSql) {
     for (const Field& f : schema.fields) {
-      columns_.push_back({f.name, "column " + f.name + ": NaN and infinity cannot be written to CSV",
+      columns_.push_back({f.name,
+                          "column " + f.name + ": NaN and infinity cannot be written to CSV",
                           "column " + f.name + ": the text is not UTF-8",
                           "column " + f.name +
                               ": the value needs quotes, and csv.disable-quote-character is set"});

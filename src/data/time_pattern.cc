@@ -40,8 +40,9 @@ Status CheckRun(std::string_view pattern, char letter, int count) {
   const std::string run(static_cast<size_t>(count), letter);
   const std::string where = "pattern '" + std::string(pattern) + "': ";
   if (letter == 'Y') {
-    return {Code::kInvalid, where + "Y is the week-based year, which differs from the calendar's "
-                                    "around New Year; did you mean 'yyyy'?"};
+    return {Code::kInvalid, where +
+                                "Y is the week-based year, which differs from the calendar's "
+                                "around New Year; did you mean 'yyyy'?"};
   }
   if (letter == 'D') {
     return {Code::kInvalid, where + "D is the day of the year; did you mean 'dd'?"};
@@ -50,11 +51,11 @@ Status CheckRun(std::string_view pattern, char letter, int count) {
     if (known.letter != letter) continue;
     if (count < 32 && (known.counts >> count & 1) != 0) return Status::Ok();
     const bool year = letter == 'y' || letter == 'u';
-    return {Code::kInvalid, where + "'" + run + "' is not supported" +
-                                (year ? "; did you mean 'yyyy'?" : "")};
+    return {Code::kInvalid,
+            where + "'" + run + "' is not supported" + (year ? "; did you mean 'yyyy'?" : "")};
   }
-  return {Code::kInvalid, where + "'" + run +
-                              "' is not supported (text that is meant as it is stands in quotes)"};
+  return {Code::kInvalid,
+          where + "'" + run + "' is not supported (text that is meant as it is stands in quotes)"};
 }
 
 void PutNumber(int value, int width, std::string& out) {
@@ -80,7 +81,8 @@ void PutOffset(char letter, int count, int64_t offset_ms, std::string& out) {
   PutNumber(static_cast<int>(magnitude % 60), 2, out);
 }
 
-// One letter takes up to two digits, two take exactly two (as java.time): "Hmm" reads "930" as 9:30.
+// One letter takes up to two digits, two take exactly two (as java.time): "Hmm" reads "930" as
+// 9:30.
 bool ReadNumber(const char*& p, const char* end, int count, int* out) {
   const int most = count == 1 ? 2 : count;
   int v = 0, digits = 0;
@@ -111,9 +113,9 @@ constexpr char kMismatch[] = "does not match the pattern";
 
 struct TimePattern::Fields {
   CivilTime time;
-  int hour12 = -1;      // h
-  int half = -1;        // a: 0 = AM, 1 = PM
-  int weekday = -1;     // E: only checked against the date
+  int hour12 = -1;   // h
+  int half = -1;     // a: 0 = AM, 1 = PM
+  int weekday = -1;  // E: only checked against the date
   bool has_offset = false;
   int offset_seconds = 0;
 };

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kSecondsADay = 86400;
 
-// Reasons that name a value ("month 13") are built at compile time: TimeParse carries a pointer, no allocation.
+// Reasons that name a value ("month 13") are built at compile time: TimeParse carries a pointer, no
+// allocation.
 template <size_t N>
 constexpr auto MakeReasons(const char (&word)[N]) {
   std::array<std::array<char, N + 3>, 100> all{};
@@ -91,8 +92,8 @@ bool IsValidDate(int year, int month, int day) {
          day <= DaysInMonth(year, month);
 }
 
-// Years are counted from March, so that the leap day is the last of its year: the days before month m of such a year
-// are then a straight line, (153 m + 2) / 5.
+// Years are counted from March, so that the leap day is the last of its year: the days before month
+// m of such a year are then a straight line, (153 m + 2) / 5.
 int64_t DaysFromCivil(int year, int month, int day) {
   const int64_t y = month <= 2 ? int64_t{year} - 1 : year;
   const int64_t m = month <= 2 ? month + 9 : month - 3;
@@ -102,7 +103,9 @@ int64_t DaysFromCivil(int year, int month, int day) {
 
 CivilTime CivilFromTicks(int64_t ticks, int64_t ticks_per_second) {
   const int64_t seconds = FloorDiv(ticks, ticks_per_second);
-  const int64_t part = ticks - seconds * ticks_per_second;
+  // Not ticks - seconds * ticks_per_second: that product does not fit for the first nanoseconds.
+  const int64_t part =
+      ticks % ticks_per_second + (ticks % ticks_per_second < 0 ? ticks_per_second : 0);
   int64_t days = FloorDiv(seconds, kSecondsADay);
   const int64_t of_day = seconds - days * kSecondsADay;
   // The inverse of DaysFromCivil: 400-year cycles of 146097 days, then centuries, 4 years, years.
@@ -176,7 +179,8 @@ TimeParse ToTicks(int64_t seconds, int nanosecond, const Type& type) {
   const int64_t per_second = TicksPerMs(type) * 1000;
   nanosecond -= nanosecond % kCut[type.precision];
   int64_t ticks = 0;
-  // In 128 bits: the first second that nanoseconds reach begins before the first nanosecond that 64 bits hold.
+  // In 128 bits: the first second that nanoseconds reach begins before the first nanosecond that 64
+  // bits hold.
   const Int128 wide =
       Int128{seconds} * per_second + nanosecond / static_cast<int>(1000000000 / per_second);
   ticks = static_cast<int64_t>(wide);
@@ -244,10 +248,10 @@ constexpr EpochUnit kUnits[] = {EpochUnit::kSeconds, EpochUnit::kMillis, EpochUn
 constexpr int kNanoDigits[] = {9, 6, 3, 0};  // nanoseconds per unit, as a power of ten
 constexpr const char* kUnitWords[] = {"s", "ms", "us", "ns"};
 constexpr const char* kUnitNames[] = {"seconds", "milliseconds", "microseconds", "nanoseconds"};
-constexpr const char* kRangeHints[] = {
-    kTimestampRange, "outside years 0001..9999; did you mean milliseconds?",
-    "outside years 0001..9999; did you mean microseconds?",
-    "outside years 0001..9999; did you mean nanoseconds?"};
+constexpr const char* kRangeHints[] = {kTimestampRange,
+                                       "outside years 0001..9999; did you mean milliseconds?",
+                                       "outside years 0001..9999; did you mean microseconds?",
+                                       "outside years 0001..9999; did you mean nanoseconds?"};
 
 // Nanoseconds since 1970, rounded down. 38 digits hold any count of seconds that 64 bits hold.
 NumberError EpochNanos(std::string_view number, EpochUnit unit, Int128* nanos) {
@@ -263,7 +267,8 @@ bool InRange(Int128 seconds) {
   return seconds >= time_fields::kSecondsMin && seconds <= time_fields::kSecondsMax;
 }
 
-// The unit in which a number that is out of range as `unit` would be a time; `unit` itself when there is none.
+// The unit in which a number that is out of range as `unit` would be a time; `unit` itself when
+// there is none.
 EpochUnit LikelyUnit(std::string_view number, EpochUnit unit) {
   for (EpochUnit finer : kUnits) {
     Int128 nanos = 0;
@@ -303,7 +308,8 @@ std::string DescribeEpochFailure(std::string_view number, EpochUnit unit, const 
   if (InRange(seconds) || seconds > INT64_MAX || seconds < INT64_MIN) {
     return text + " is " + parse.reason;
   }
-  // A year of average length is near enough to say how far off the number is, and cannot overflow an int.
+  // A year of average length is near enough to say how far off the number is, and cannot overflow
+  // an int.
   text += " is year " + std::to_string(1970 + static_cast<int64_t>(seconds) / 31556952);
   text += ", outside TIMESTAMP 0001..9999";
   const EpochUnit likely = LikelyUnit(number, unit);
@@ -316,8 +322,8 @@ std::string DescribeEpochFailure(std::string_view number, EpochUnit unit, const 
 Result<SessionZone> ParseZone(std::string_view text) {
   std::string_view rest = text;
   bool named = false;
-  if (rest.size() >= 3 && (EqualsIgnoreCase(rest.substr(0, 3), "UTC") ||
-                           EqualsIgnoreCase(rest.substr(0, 3), "GMT"))) {
+  if (rest.size() >= 3 &&
+      (EqualsIgnoreCase(rest.substr(0, 3), "UTC") || EqualsIgnoreCase(rest.substr(0, 3), "GMT"))) {
     rest.remove_prefix(3);
     named = true;
   }
@@ -352,7 +358,8 @@ void AppendDate(int64_t days, std::string& out) {
 namespace time_fields {
 
 void AppendCivilDate(const CivilTime& t, std::string& out) {
-  // Years outside 0001..9999 are no values of a column; a log line about a watermark may still show one.
+  // Years outside 0001..9999 are no values of a column; a log line about a watermark may still show
+  // one.
   if (t.year < 0) {
     out += '-';
     PutDigits(-int64_t{t.year}, t.year > -10000 ? 4 : 9, out);

@@ -120,12 +120,11 @@ TEST_CASE("the session zone places text without offset, and shows instants witho
 
 TEST_CASE("fraction digits beyond the precision are cut, ticks follow the precision") {
   const char* text = "1969-12-31 23:59:59.123456789";
-  const char* want[] = {
-      "1969-12-31 23:59:59",          "1969-12-31 23:59:59.1",
-      "1969-12-31 23:59:59.12",       "1969-12-31 23:59:59.123",
-      "1969-12-31 23:59:59.1234",     "1969-12-31 23:59:59.12345",
-      "1969-12-31 23:59:59.123456",   "1969-12-31 23:59:59.1234567",
-      "1969-12-31 23:59:59.12345678", "1969-12-31 23:59:59.123456789"};
+  const char* want[] = {"1969-12-31 23:59:59",          "1969-12-31 23:59:59.1",
+                        "1969-12-31 23:59:59.12",       "1969-12-31 23:59:59.123",
+                        "1969-12-31 23:59:59.1234",     "1969-12-31 23:59:59.12345",
+                        "1969-12-31 23:59:59.123456",   "1969-12-31 23:59:59.1234567",
+                        "1969-12-31 23:59:59.12345678", "1969-12-31 23:59:59.123456789"};
   for (int p = 0; p <= 9; ++p) CHECK(Read(text, Type::Timestamp(p)) == want[p]);
   CHECK(ParseTimestamp(text, Type::Timestamp(6), kUtc).ticks == -876544);
   CHECK(ParseTimestamp(text, Type::Timestamp(9), kUtc).ticks == -876543211);
@@ -173,8 +172,7 @@ TEST_CASE("epoch numbers are exact, cut downwards, and refused with a hint when 
        "outside years 0001..9999; did you mean milliseconds?"},
       {"-62135596800000000000", EpochUnit::kNanos, "0001-01-01 00:00:00.000"},
       {"-62135596800000000001", EpochUnit::kNanos, "outside years 0001..9999"},
-      {"253402300800", EpochUnit::kSeconds,
-       "outside years 0001..9999; did you mean milliseconds?"},
+      {"253402300800", EpochUnit::kSeconds, "outside years 0001..9999; did you mean milliseconds?"},
       {"1709287200123", EpochUnit::kSeconds,
        "outside years 0001..9999; did you mean milliseconds?"},
       {"1709287200123456", EpochUnit::kSeconds,
@@ -206,11 +204,26 @@ TEST_CASE("zones are UTC or a fixed offset; named ones are refused by name") {
     const char* given;
     int64_t want_minutes;  // -1: refused
   } cases[] = {
-      {"UTC", 0},          {"utc", 0},        {"Z", 0},           {"GMT", 0},
-      {"+02:00", 120},     {"-05:30", -330},  {"+0200", 120},     {"+02", 120},
-      {"GMT+8", 480},      {"UTC+08:00", 480}, {"GMT-08:00", -480}, {"+18:00", 1080},
-      {"+18:01", -1},      {"Europe/Berlin", -1}, {"", -1},        {"CET", -1},
-      {"UTCZ", -1},        {"+2:0", -1},      {"+", -1},          {"02:00", -1},
+      {"UTC", 0},
+      {"utc", 0},
+      {"Z", 0},
+      {"GMT", 0},
+      {"+02:00", 120},
+      {"-05:30", -330},
+      {"+0200", 120},
+      {"+02", 120},
+      {"GMT+8", 480},
+      {"UTC+08:00", 480},
+      {"GMT-08:00", -480},
+      {"+18:00", 1080},
+      {"+18:01", -1},
+      {"Europe/Berlin", -1},
+      {"", -1},
+      {"CET", -1},
+      {"UTCZ", -1},
+      {"+2:0", -1},
+      {"+", -1},
+      {"02:00", -1},
   };
   for (const auto& c : cases) {
     CAPTURE(c.given);
@@ -218,8 +231,7 @@ TEST_CASE("zones are UTC or a fixed offset; named ones are refused by name") {
     CHECK(zone.has_value() == (c.want_minutes != -1));
     if (zone.has_value()) CHECK(zone->offset_ms == c.want_minutes * 60000);
   }
-  CHECK(ParseZone("Europe/Berlin").error().message().find("'Europe/Berlin'") !=
-        std::string::npos);
+  CHECK(ParseZone("Europe/Berlin").error().message().find("'Europe/Berlin'") != std::string::npos);
 }
 
 }  // namespace

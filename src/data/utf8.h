@@ -1,4 +1,5 @@
-// UTF-8 as table 3-7 of the Unicode standard has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+// UTF-8 as table 3-7 of the Unicode standard has it: no overlong forms, no surrogates, nothing
+// above U+10FFFF.
 #ifndef WEIR_DATA_UTF8_H_
 #define WEIR_DATA_UTF8_H_
 
@@ -11,13 +12,15 @@ namespace weir {
 // Bytes of the longest prefix that is well formed (== s.size(): all of it).
 size_t ValidUtf8Length(std::string_view s);
 inline bool IsWellFormedUtf8(std::string_view s) { return ValidUtf8Length(s) == s.size(); }
-// Why the bytes at the beginning of `s` are no character: "invalid UTF-8", "invalid UTF-8 (overlong)", ...
+// Why the bytes at the beginning of `s` are no character: "invalid UTF-8", "invalid UTF-8
+// (overlong)", ...
 const char* Utf8Problem(std::string_view s);
 // Code points of well-formed text.
 size_t CountCodePoints(std::string_view s);
 // The first `max_code_points` characters of well-formed text.
 std::string_view FirstCodePoints(std::string_view s, size_t max_code_points);
-// `value` in double quotes as a message shows it: at most 60 characters, then "..."; ill-formed bytes become U+FFFD.
+// `value` in double quotes as a message shows it: at most 60 characters, then "..."; ill-formed
+// bytes become U+FFFD.
 std::string ShownInMessage(std::string_view value);
 
 }  // namespace weir

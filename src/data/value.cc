@@ -51,7 +51,8 @@ std::string DecimalLiteral(const Value& v) {
   AppendDecimal(v.decimal, v.type.scale, digits);
   int precision = 0;
   for (char c : digits) precision += c >= '0' && c <= '9';
-  // A plain literal is bound to the digits it shows; any other type needs the cast to survive a round trip.
+  // A plain literal is bound to the digits it shows; any other type needs the cast to survive a
+  // round trip.
   const bool plain = v.type.scale > 0 && precision == v.type.precision;
   return plain ? digits : CastOf(digits, v.type);
 }

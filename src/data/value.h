@@ -13,12 +13,16 @@ struct Value {
   Type type;
   bool null = true;
   bool boolean = false;
-  int64_t integer = 0;        // Physical::kInt64
+  int64_t integer = 0;  // Physical::kInt64
   double number = 0;
-  Int128 decimal = 0;         // unscaled
-  std::string text;           // strings, bytes
+  Int128 decimal = 0;  // unscaled
+  std::string text;    // strings, bytes
 
-  static Value Null(Type t) { Value v; v.type = t; return v; }
+  static Value Null(Type t) {
+    Value v;
+    v.type = t;
+    return v;
+  }
   std::string ToSql() const;  // canonical SQL literal: part of fingerprints and of explain
 };
 

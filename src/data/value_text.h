@@ -1,5 +1,5 @@
-// The text of one non-NULL value, as every text format writes it (data/encoders.h). Strings and BYTES are not here:
-// each format has its own quoting.
+// The text of one non-NULL value, as every text format writes it (data/encoders.h). Strings and
+// BYTES are not here: each format has its own quoting.
 #ifndef WEIR_DATA_VALUE_TEXT_H_
 #define WEIR_DATA_VALUE_TEXT_H_
 

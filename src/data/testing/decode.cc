@@ -60,8 +60,8 @@ std::string DecodeInBlocks(const FormatSpec& spec, const Schema& schema, std::st
     std::unique_ptr<char[]> block(new char[n + kDecodePadding]());
     std::copy_n(input.data() + at, n, block.get());
     batch.Reset(schema);
-    const DecodeResult r = (*decoder)->Decode({block.get(), n}, static_cast<int64_t>(at), final,
-                                              max_rows, batch);
+    const DecodeResult r =
+        (*decoder)->Decode({block.get(), n}, static_cast<int64_t>(at), final, max_rows, batch);
     CHECK(r.consumed <= n);
     CHECK(batch.rows() <= max_rows);
     CHECK(batch.end_position <= static_cast<int64_t>(at + r.consumed));

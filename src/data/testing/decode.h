@@ -17,8 +17,9 @@ std::vector<DecodeField> FieldsOf(const Schema& schema);
 // "POS..NEXT dead CODE [MESSAGE] RAW".
 std::string Describe(const Batch& batch);
 
-// Decodes the input in blocks of `block_bytes` (as a file source would: what was not consumed comes again with more
-// bytes) and batches of at most `max_rows` rows. Fails the test where a promise of format.h is broken.
+// Decodes the input in blocks of `block_bytes` (as a file source would: what was not consumed comes
+// again with more bytes) and batches of at most `max_rows` rows. Fails the test where a promise of
+// format.h is broken.
 std::string DecodeInBlocks(const FormatSpec& spec, const Schema& schema, std::string_view input,
                            size_t block_bytes, uint32_t max_rows);
 

@@ -10,8 +10,8 @@
 
 namespace weir {
 
-// Sets row `row` of owned columns. Integers, times (ticks) and decimals as numbers, decimals with their scale;
-// strings and bytes as they are.
+// Sets row `row` of owned columns. Integers, times (ticks) and decimals as numbers, decimals with
+// their scale; strings and bytes as they are.
 void SetRow(Batch& batch, uint32_t row, const std::vector<std::string_view>& values);
 // "true|-5|NULL|text": what SetRow would take, joined by '|'. Times are ticks.
 std::string RowText(const Batch& batch, uint32_t row);
