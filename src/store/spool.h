@@ -2,9 +2,13 @@
 #ifndef WEIR_STORE_SPOOL_H_
 #define WEIR_STORE_SPOOL_H_
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "flow/delivery.h"
 #include "flow/sink.h"
 #include "io/env.h"
 
@@ -15,6 +19,9 @@ struct SpoolOptions {
   std::string sink;
   Schema schema;
   uint64_t segment_bytes = 16 << 20;   // a new segment begins at a cut when the last one is larger
+  // Every row of epochs at or below is proven delivered (A, where it ends an epoch, else the epoch before): damage there is reported and dropped, above it is
+  // kCorruption. nullopt: not known, then whatever the first segment does not hold counts as delivered.
+  std::optional<EpochId> acked;
 };
 
 class Spool : public flow::SinkStage {
