@@ -1,0 +1,1 @@
+"""What the test layers share: running weir, comparing outputs, reporting. Python's standard library only."""

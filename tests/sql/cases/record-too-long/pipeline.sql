@@ -1,0 +1,10 @@
+SET 'weir.max-record-bytes' = '100 b';
+CREATE TABLE src (
+  id INT,
+  s STRING
+) WITH ('connector' = 'filesystem', 'path' = 'in/r.jsonl', 'format' = 'json');
+CREATE TABLE out (
+  id INT,
+  s STRING
+) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+INSERT INTO out SELECT id, s FROM src;

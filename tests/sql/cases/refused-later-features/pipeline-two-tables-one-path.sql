@@ -1,0 +1,12 @@
+CREATE TABLE src (
+  id INT,
+  s STRING
+) WITH ('connector' = 'filesystem', 'path' = 'in/r.jsonl', 'format' = 'json');
+CREATE TABLE out (
+  id INT
+) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+CREATE TABLE out2 (
+  id INT
+) WITH ('connector' = 'filesystem', 'path' = './out.jsonl', 'format' = 'json');
+INSERT INTO out SELECT id FROM src;
+INSERT INTO out2 SELECT id FROM src;

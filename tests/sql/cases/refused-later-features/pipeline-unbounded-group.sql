@@ -1,0 +1,9 @@
+CREATE TABLE src (
+  id INT,
+  s STRING
+) WITH ('connector' = 'filesystem', 'path' = 'in/r.jsonl', 'format' = 'json');
+CREATE TABLE out (
+  id BIGINT
+) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+INSERT INTO out
+SELECT COUNT(*) AS n FROM src GROUP BY id;
