@@ -193,6 +193,10 @@ Status Database::BeginRead() { return Execute("BEGIN"); }
 
 Status Database::Commit() {
   if (failed()) return failure_;
+  // SQLite rolls back by itself on some failures. Its "no transaction is active" would read like an
+  // unknown outcome, while it is known that nothing was committed: the caller has passed over an
+  // error.
+  if (!InTransaction()) return Status(Code::kInternal, path_ + ": COMMIT without a transaction");
   const int rc = sqlite3_exec(handle_, "COMMIT", nullptr, nullptr, nullptr);
   const Code code = CommitCodeOf(rc);
   if (code == Code::kOk) return Status::Ok();

@@ -168,7 +168,7 @@ int FailRestartCut(io::SimFault fault, uint64_t at, bool refresh, bool& reached,
   {
     const SimVfs vfs(*world);
     world->FailAt(at, fault);
-    const Status status = RunWorkload(vfs.name(), 9, committed);
+    const Status status = RunWorkload(vfs.name(), 7, committed);
     reached = world->operations() >= at;
     if (status.ok()) return 0;  // a failure while closing
     CHECK(status.code() == Code::kUnknownOutcome);
@@ -186,7 +186,7 @@ int FailRestartCut(io::SimFault fault, uint64_t at, bool refresh, bool& reached,
       recovered = newest.has_value() && !restarted->crashed();
       if (recovered) seen = *newest;
     }
-    for (uint64_t seed = 0; seed < 4; ++seed) {
+    for (uint64_t seed = 0; seed < 3; ++seed) {
       io::PowerCutReport report;
       const auto cut = restarted->AfterPowerCut(at * 1000 + cut_at * 10 + seed, &report);
       Count(report, tally);
@@ -202,7 +202,10 @@ int FailRestartCutEverywhere(io::SimFault fault, bool refresh) {
   Tally tally;
   int bad = 0;
   bool reached = true;
-  for (uint64_t at = 1; reached; ++at) bad += FailRestartCut(fault, at, refresh, reached, tally);
+  // Of the mutant one broken database is enough.
+  for (uint64_t at = 1; reached && bad == 0; ++at) {
+    bad += FailRestartCut(fault, at, refresh, reached, tally);
+  }
   CHECK(tally.runs > 300);
   CHECK(tally.lost_in_db > 10);
   return bad;

@@ -3,12 +3,16 @@
 #include "sqlite/vfs.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
+#include "io/fault.h"
 #include "sqlite/database.h"
 
 namespace weir::sqlite {
@@ -157,6 +161,57 @@ TEST_CASE("a database in rollback mode tells a full disk apart as well") {
   CHECK(db->Execute("INSERT INTO t VALUES(2)").ok());
   CHECK(db->QueryInt("SELECT count(*) FROM t").value() == 2);
 }
+
+#if defined(WEIR_FAULTS) && WEIR_FAULTS
+
+// One process life: commits `rows` rows, telling each through the pipe once it is confirmed.
+void CommitRows(const std::string& path, int rows, int pipe) {
+  auto db = Database::Open(path, {});
+  if (!db) ::_exit(1);
+  if (!(*db)->Execute("CREATE TABLE IF NOT EXISTS t(x)").ok()) ::_exit(2);
+  for (int i = 0; i < rows; ++i) {
+    const bool done = (*db)->Begin().ok() &&
+                      (*db)->Execute("INSERT INTO t VALUES(zeroblob(5000))").ok() &&
+                      (*db)->Commit().ok();
+    if (!done || ::write(pipe, "x", 1) != 1) ::_exit(3);
+    if (i == 1 && !(*db)->Checkpoint(CheckpointMode::kTruncate)) ::_exit(4);
+  }
+  db->reset();
+  ::_exit(0);
+}
+
+TEST_CASE("killed in front of each of SQLite's writes, the database has every confirmed row") {
+  TestDatabase directory;
+  directory.Close();
+  int state = 0;
+  int n = 1;
+  for (;; ++n) {
+    CAPTURE(n);
+    const std::string path = directory.path() + std::to_string(n);
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    REQUIRE(io::ConfigureKillAtWrite(std::to_string(n).c_str()).ok());
+    const pid_t child = ::fork();
+    if (child == 0) CommitRows(path, 3, ends[1]);
+    REQUIRE(::waitpid(child, &state, 0) == child);
+    REQUIRE(io::ConfigureKillAtWrite(nullptr).ok());
+    ::close(ends[1]);
+    char confirmed[8];
+    const int64_t rows = ::read(ends[0], confirmed, sizeof(confirmed));
+    ::close(ends[0]);
+    if (WIFEXITED(state)) break;
+    CHECK(WTERMSIG(state) == SIGKILL);
+    auto db = Database::Open(path, {}).value();
+    CHECK(db->QuickCheck().ok());
+    const int64_t found = db->QueryInt("SELECT count(*) FROM t").value_or(0);
+    CHECK(found >= rows);
+    CHECK(found <= rows + 1);
+  }
+  CHECK(WEXITSTATUS(state) == 0);
+  CHECK(n > 20);
+}
+
+#endif
 
 TEST_CASE("registering again changes nothing") {
   REQUIRE(InitializeSqlite().ok());
