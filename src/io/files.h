@@ -77,7 +77,8 @@ class Files {
   virtual Status Remove(const std::string& path) = 0;         // a file or an empty directory
   // Makes creations, renames and removals in a directory durable. Never retried after a failure.
   virtual Status SyncDirectory(const std::string& directory) = 0;
-  // Whether files can be created in this directory; nothing is tried. kCannotCreate with the reason.
+  // Whether files can be created in this directory; nothing is tried. kCannotCreate with the
+  // reason.
   virtual Status CheckWritable(const std::string& directory) = 0;
   virtual Result<SpaceInfo> Space(const std::string& path) = 0;
   virtual std::string AbsolutePath(

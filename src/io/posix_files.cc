@@ -99,7 +99,7 @@ class PosixFile : public File {
 
   Status Lock() override {
     if (RetryOnSignal([&] { return ::flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
-      return ErrnoStatus(errno, CallKind::kOpenForRead, "lock", path_);
+      return ErrnoStatus(errno, CallKind::kOpenForWrite, "lock", path_);
     }
     return Status::Ok();
   }
@@ -131,7 +131,7 @@ Result<std::unique_ptr<File>> PosixFiles::Open(const std::string& path, OpenMode
   const int fd = RetryOnSignal([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); });
   if (fd < 0) {
     const bool read_only = mode == OpenMode::kRead;
-    return Fail(ErrnoStatus(errno, read_only ? CallKind::kOpenForRead : CallKind::kOpenForRead,
+    return Fail(ErrnoStatus(errno, read_only ? CallKind::kOpenForRead : CallKind::kOpenForWrite,
                             (flags & O_CREAT) != 0 ? "create" : "open", path));
   }
   return std::make_unique<PosixFile>(fd, path);
@@ -173,7 +173,7 @@ Result<std::vector<std::string>> PosixFiles::List(const std::string& directory) 
 Status PosixFiles::MakeDirectory(const std::string& path) {
   WEIR_BEFORE_FS_CHANGE("mkdir", path);
   if (::mkdir(path.c_str(), 0777) != 0) {
-    return ErrnoStatus(errno, CallKind::kOpenForRead, "create directory", path);
+    return ErrnoStatus(errno, CallKind::kOpenForWrite, "create directory", path);
   }
   return Status::Ok();
 }
@@ -181,7 +181,7 @@ Status PosixFiles::MakeDirectory(const std::string& path) {
 Status PosixFiles::Rename(const std::string& from, const std::string& to) {
   WEIR_BEFORE_FS_CHANGE("rename", from);
   if (::rename(from.c_str(), to.c_str()) != 0) {
-    return ErrnoStatus(errno, CallKind::kOpenForRead, "rename " + from + " to", to);
+    return ErrnoStatus(errno, CallKind::kOpenForWrite, "rename " + from + " to", to);
   }
   return Status::Ok();
 }
@@ -199,14 +199,14 @@ Status PosixFiles::RenameNoReplace(const std::string& from, const std::string& t
     if (::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0) return Status::Ok();
     error = errno;
   }
-  return ErrnoStatus(error, CallKind::kOpenForRead, "rename " + from + " to", to);
+  return ErrnoStatus(error, CallKind::kOpenForWrite, "rename " + from + " to", to);
 }
 
 Status PosixFiles::Remove(const std::string& path) {
   WEIR_BEFORE_FS_CHANGE("remove", path);
   int rc = ::unlink(path.c_str());
   if (rc != 0 && errno == EISDIR) rc = ::rmdir(path.c_str());
-  if (rc != 0) return ErrnoStatus(errno, CallKind::kOpenForRead, "remove", path);
+  if (rc != 0) return ErrnoStatus(errno, CallKind::kOpenForWrite, "remove", path);
   return Status::Ok();
 }
 
@@ -235,7 +235,8 @@ Result<SpaceInfo> PosixFiles::Space(const std::string& path) {
 }
 
 Status PosixFiles::CheckWritable(const std::string& directory) {
-  if (RetryOnSignal([&] { return ::access(directory.c_str(), W_OK | X_OK); }) == 0) return Status::Ok();
+  if (RetryOnSignal([&] { return ::access(directory.c_str(), W_OK | X_OK); }) == 0)
+    return Status::Ok();
   return ErrnoStatus(errno, CallKind::kOpenForWrite, "create files in", directory);
 }
 

@@ -223,6 +223,16 @@ TEST_CASE("paths are taken apart and made absolute by their text alone") {
   CHECK(files.AbsolutePath("x/y") == std::filesystem::current_path().string() + "/x/y");
 }
 
+TEST_CASE("a directory that cannot take files says so without being tried") {
+  const TestDirectory dir;
+  PosixFiles files;
+  CHECK(files.CheckWritable(dir.path()).ok());
+  CHECK(files.CheckWritable(dir / "none").code() == Code::kNotFound);
+  REQUIRE(WriteFileAtomically(files, dir / "file", "x").ok());
+  CHECK(files.CheckWritable(dir / "file/below").code() == Code::kCannotCreate);
+  CHECK(files.List(dir.path()).value() == std::vector<std::string>{"file"});
+}
+
 TEST_CASE("free space is told for files and directories") {
   const TestDirectory dir;
   PosixFiles files;

@@ -1,4 +1,5 @@
-// Process: what a program may ask of its own process and terminal. Only app/ calls this; the engine never does.
+// Process: what a program may ask of its own process and terminal. Only app/ calls this; the engine
+// never does.
 #ifndef WEIR_IO_PROCESS_H_
 #define WEIR_IO_PROCESS_H_
 
@@ -14,13 +15,13 @@ namespace weir::io {
 // Once, first thing in main: no NSS plugins of the host, SIGPIPE ignored, umask left as it is.
 void InitProcess();
 std::optional<std::string> GetEnvironment(const char* name);
-bool IsTerminal(int fd);                       // 0, 1, 2
-bool UnderJournald();                          // JOURNAL_STREAM names our stderr
+bool IsTerminal(int fd);  // 0, 1, 2
+bool UnderJournald();     // JOURNAL_STREAM names our stderr
 // Writes all bytes to a descriptor (1: stdout, 2: stderr). kEndOfStream on EPIPE.
 Status WriteToDescriptor(int fd, std::string_view bytes);
-std::optional<std::string> ReadLineFromStdin();   // nullopt at the end
-std::string UserName();                        // of the real user; the number when it has no name
-[[noreturn]] void ExitNow(int code);           // _exit: no destructors, no atexit; stdout must be flushed
+std::optional<std::string> ReadLineFromStdin();  // nullopt at the end
+std::string UserName();                          // of the real user; the number when it has no name
+[[noreturn]] void ExitNow(int code);  // _exit: no destructors, no atexit; stdout must be flushed
 
 }  // namespace weir::io
 

@@ -18,7 +18,7 @@ Result<std::unique_ptr<File>> SimFiles::Open(const std::string& path, OpenMode m
   if (world_->crashed) return Fail(SimulationStopped());
   const bool writable = mode != OpenMode::kRead;
   const bool creates = mode == OpenMode::kCreate || mode == OpenMode::kCreateNew;
-  const CallKind kind = writable ? CallKind::kOpenForRead : CallKind::kOpenForRead;
+  const CallKind kind = writable ? CallKind::kOpenForWrite : CallKind::kOpenForRead;
   const auto fail = [&](int error) {
     return Fail(ErrnoStatus(error, kind, creates ? "create" : "open", path));
   };
@@ -76,7 +76,7 @@ Status SimFiles::MakeDirectory(const std::string& path) {
   int error = place.error;
   if (error == 0 && place.node) error = EEXIST;
   if (error == 0 && world_->IsReadOnly(full)) error = EROFS;
-  if (error != 0) return ErrnoStatus(error, CallKind::kOpenForRead, "create directory", path);
+  if (error != 0) return ErrnoStatus(error, CallKind::kOpenForWrite, "create directory", path);
   WEIR_RETURN_IF_ERROR(world_->Before({0, SimOpKind::kMakeDirectory, full, "", 0, 0}));
   const NodeId node = world_->disk.NewNode(/*is_directory=*/true, world_->MountOf(full));
   world_->disk.Link(place.parent, place.name, node);
@@ -113,7 +113,7 @@ Status SimFiles::RenameImpl(const std::string& from, const std::string& to, bool
   if (error == 0 && target.node)
     error = ReplaceError(disk.node(*source.node), disk.node(*target.node));
   if (error != 0) {
-    return ErrnoStatus(error, CallKind::kOpenForRead, "rename " + from + " to", to);
+    return ErrnoStatus(error, CallKind::kOpenForWrite, "rename " + from + " to", to);
   }
   WEIR_RETURN_IF_ERROR(world_->Before({0, SimOpKind::kRename, full_from, full_to, 0, 0}));
   if (source.node != target.node) {
@@ -140,7 +140,7 @@ Status SimFiles::Remove(const std::string& path) {
   if (error == 0 && full == "/") error = EBUSY;
   if (error == 0 && world_->IsReadOnly(full)) error = EROFS;
   if (error == 0 && !world_->disk.node(*place.node).cached_entries.empty()) error = ENOTEMPTY;
-  if (error != 0) return ErrnoStatus(error, CallKind::kOpenForRead, "remove", path);
+  if (error != 0) return ErrnoStatus(error, CallKind::kOpenForWrite, "remove", path);
   WEIR_RETURN_IF_ERROR(world_->Before({0, SimOpKind::kRemove, full, "", 0, 0}));
   world_->disk.Unlink(place.parent, place.name);
   return Status::Ok();
@@ -164,7 +164,8 @@ Status SimFiles::CheckWritable(const std::string& directory) {
   const std::lock_guard lock(world_->mutex);
   const std::string full = NormalizeSimPath(directory);
   const int error = !world_->Find(full).node ? ENOENT : world_->IsReadOnly(full) ? EROFS : 0;
-  return error == 0 ? Status::Ok() : ErrnoStatus(error, CallKind::kOpenForWrite, "create files in", directory);
+  return error == 0 ? Status::Ok()
+                    : ErrnoStatus(error, CallKind::kOpenForWrite, "create files in", directory);
 }
 
 Result<SpaceInfo> SimFiles::Space(const std::string& path) {

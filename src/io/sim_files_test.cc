@@ -271,6 +271,8 @@ TEST_CASE("names fail as POSIX says") {
   CHECK(files.AbsolutePath("a/./b/../c") == "/a/c");
   files.SetReadOnly("/moved", true);
   CHECK(files.Open("/moved/new", OpenMode::kCreate).error().code() == Code::kCannotCreate);
+  CHECK(files.CheckWritable("/moved").code() == Code::kCannotCreate);
+  CHECK(files.CheckWritable("/").ok());
   CHECK(files.Open("/moved/file", OpenMode::kRead).has_value());
 }
 

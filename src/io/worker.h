@@ -25,8 +25,8 @@ class CompletionQueue {
   ~CompletionQueue();
   CompletionQueue(const CompletionQueue&) = delete;
   void Push(std::function<void()> done);  // any thread
-  void Wake();   // any thread: makes event_fd() readable until the next RunAll
-  int RunAll();  // loop thread; returns how many ran
+  void Wake();           // any thread: makes event_fd() readable until the next RunAll
+  int RunAll();          // loop thread; returns how many ran
   bool Waiting() const;  // something waits to be run; any thread
   int event_fd() const { return event_fd_; }  // readable while completions wait
 
