@@ -89,7 +89,7 @@ class KeyedTable {
   bool KeyIs(uint32_t slot, std::string_view key) const {
     const SlotHead* h = HeadOf(slot);
     if ((h->size_and_flags & kSizeMask) != key.size()) return false;
-    return std::memcmp(KeyData(h), key.data(), key.size()) == 0;
+    return key.empty() || std::memcmp(KeyData(h), key.data(), key.size()) == 0;
   }
   // The first slot of `key` in the order of the index; FindNext: the one after `slot`. kNone: there is none.
   uint32_t Find(uint32_t hash, std::string_view key) const;
