@@ -66,8 +66,8 @@ utility valarray variant vector source_location numbers""".split())
 INTRINSICS = {"emmintrin.h", "immintrin.h", "nmmintrin.h", "tmmintrin.h", "smmintrin.h", "arm_neon.h", "cpuid.h"}
 # Standard headers that bring a clock, randomness, a locale, files or threads: only behind io's seams.
 BANNED_STANDARD = {
-    "chrono": "io", "random": "io", "ctime": "io", "filesystem": "io", "fstream": "io", "iostream": "",
-    "locale": "", "regex": "", "thread": "io", "future": "", "condition_variable": "io", "csignal": "io", "sstream": "",
+    "chrono": "io base", "random": "io", "ctime": "io", "filesystem": "io", "fstream": "io", "iostream": "",
+    "locale": "", "regex": "", "thread": "io", "future": "", "condition_variable": "io", "csignal": "io app", "sstream": "",
     "unordered_map": "", "unordered_set": "",
 }
 # Where tests may use what the product may not.

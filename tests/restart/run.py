@@ -1,0 +1,755 @@
+#!/usr/bin/env python3
+"""Wrong ways to restart, and ways to stop: each has its exit code in exit_codes.golden, its words on stderr, and
+outputs that are right afterwards.
+
+  run.py [NAME...]
+"""
+import argparse
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import sys
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+
+from weirtest import cases, compare, workload  # noqa: E402
+from weirtest.books import require_balance  # noqa: E402
+from weirtest.report import Failure, Report, Skip  # noqa: E402
+from weirtest.weir import KILLED, LOG_DIR, WORK_DIR, Weir  # noqa: E402
+
+SLOW = "scan.after_batch=delay:3@every"
+SETTINGS = ["--set", "weir.batch-rows=50", "--set", "execution.checkpointing.interval=1 ms"]
+RUN = ["run", "pipeline.sql", "--progress", "never", "--trace", "trace.jsonl", *SETTINGS]
+
+SOURCE = """CREATE TABLE src (
+  id STRING,
+  k STRING,
+  v {v_type},
+  d STRING,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '3' SECOND
+) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'json'{source});
+"""
+WINDOW = SOURCE + """CREATE TABLE out (k STRING, window_start TIMESTAMP(3), s BIGINT)
+  WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json'{sink});
+INSERT INTO out
+  SELECT k, window_start, SUM(v) AS s
+  FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '{size}' SECOND){where}
+  GROUP BY k, window_start, window_end;
+"""
+COPY = SOURCE + """CREATE TABLE out (id STRING, v BIGINT)
+  WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json'{sink});
+INSERT INTO out SELECT id, v FROM src;
+"""
+DATABASE = SOURCE + """CREATE TABLE out (id STRING, v BIGINT) WITH ('connector' = 'sqlite', 'path' = 'out.db');
+INSERT INTO out SELECT id, v FROM src;
+"""
+DEFAULTS = {"v_type": "BIGINT", "path": "in/*.jsonl", "source": "", "sink": "", "size": "10", "where": ""}
+
+
+def sql(template, **changes):
+    return template.format(**dict(DEFAULTS, **changes))
+
+
+class Box(Weir):
+    """A directory with three files of input and one pipeline, and what its undisturbed output is."""
+
+    def __init__(self, name, template=WINDOW, rows=900, names=("a", "b", "c"), text=None, **changes):
+        work = os.path.join(WORK_DIR, "restart", name)
+        shutil.rmtree(work, ignore_errors=True)
+        os.makedirs(work)
+        super().__init__(work)
+        workload.write_files(os.path.join(work, "in"), 7, rows, names)
+        self.write("pipeline.sql", text if text is not None else sql(template, **changes))
+        self.codes = []
+        self.spec = "db:out.db:out" if template is DATABASE else "out.jsonl"
+
+    def path(self, *parts):
+        return os.path.join(self.cwd, *parts)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def run(self, *more, says=(), **kwargs):
+        """A start whose exit code goes into the golden table."""
+        life = self(*RUN, *more, **kwargs)
+        self.codes.append(life.code)
+        for words in says:
+            if not cases.contains_words(life.err, words):
+                raise Failure(f"stderr does not say '{words}'", self.log())
+        return life
+
+    def kill_at(self, fault):
+        life = self(*RUN, fault=f"{SLOW},{fault}")
+        if life.code != KILLED:
+            raise Failure(f"not killed by {fault}: exit {life.code}", self.log())
+
+    def output(self):
+        return compare.output_bytes(self.cwd, self.spec)
+
+    def undisturbed(self):
+        """The output that a run of the same pipeline over the same input gives in a directory of its own."""
+        other = self.cwd + ".undisturbed"
+        shutil.rmtree(other, ignore_errors=True)
+        os.makedirs(other)
+        shutil.copytree(self.path("in"), os.path.join(other, "in"))
+        shutil.copyfile(self.path("pipeline.sql"), os.path.join(other, "pipeline.sql"))
+        Weir(other)(*RUN, want=0)
+        return compare.output_bytes(other, self.spec)
+
+    def require_output(self, want, what):
+        compare.require_equal(want, self.output(), what, self.log())
+
+    def sealed(self):
+        return self.status("pipeline.sql")["sealed_epoch"]
+
+    def resolve(self, *words):
+        self("resolve", "pipeline.sql", *words, "--yes", want=0)
+
+    def digests(self, directory="pipeline.weir"):
+        """What is in a directory, to the byte; what reading may touch (-shm, the socket) is left out."""
+        found = {}
+        for root, _, names in os.walk(self.path(directory)):
+            for name in names:
+                path = os.path.join(root, name)
+                if name.endswith("-shm") or not os.path.isfile(path):
+                    continue
+                with open(path, "rb") as f:
+                    found[os.path.relpath(path, self.cwd)] = hashlib.sha256(f.read()).hexdigest()
+        return found
+
+
+def wait_until(condition, what, box=None, seconds=20):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return
+        time.sleep(0.02)
+    raise Failure(f"waited {seconds} s for {what}", box.log() if box else "")
+
+
+def count_lines(path):
+    try:
+        with open(path, "rb") as f:
+            return f.read().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+FOLLOW = {"source": ", 'source.monitor-interval' = '50 ms'"}
+
+
+# --- ending
+
+def finished(box):
+    box.run()
+    box.require_output(box.undisturbed(), "output")
+    require_balance(box.status("pipeline.sql"), box.log(), settled=False)
+
+
+def finished_again(box):
+    """A bounded job runs again rather than publish nothing; its append file is replaced."""
+    box(*RUN, want=0)
+    want = box.output()
+    box.run()
+    box.require_output(want, "output of the second run")
+
+
+def _stopped_follow(box, number):
+    box.write("pipeline.sql", sql(COPY, **FOLLOW))
+    with box.start(*RUN) as process:
+        wait_until(lambda: count_lines(box.path("out.jsonl")) > 1000, "rows of a followed file", box)
+        process.signal(number)
+        life = process.wait()
+        box.codes.append(life.code)
+    # Stopped is not finished: new rows go on from there.
+    workload.write_files(box.path("in"), 7, 100, ("d",))
+    with box.start(*RUN) as process:
+        total = count_lines(box.path("out.jsonl"))
+        wait_until(lambda: count_lines(box.path("out.jsonl")) > total + 50, "rows of a new file", box)
+        process.signal(number)
+        process.wait()
+    box.write("bounded.sql", sql(COPY, sink="").replace("out.jsonl", "all.jsonl"))
+    box("run", "bounded.sql", want=0)
+    compare.require_rows(compare.output_bytes(box.cwd, "all.jsonl"), box.output(), "stopped and gone on", box.log())
+
+
+def stopped_follow_sigterm(box):
+    _stopped_follow(box, signal.SIGTERM)
+
+
+def stopped_follow_sigint(box):
+    _stopped_follow(box, signal.SIGINT)
+
+
+def stopped_bounded(box):
+    with box.start(*RUN, fault="scan.after_batch=delay:100@every") as process:
+        wait_until(lambda: os.path.exists(box.path("pipeline.weir", "state.db")), "a state directory", box)
+        time.sleep(0.5)
+        process.signal(signal.SIGTERM)
+        box.codes.append(process.wait().code)
+    box(*RUN, want=0)
+    box.require_output(box.undisturbed(), "stopped and gone on")
+
+
+def stopped_twice(box):
+    """The second signal exits at once; state is safe."""
+    with box.start(*RUN, fault="scan.after_batch=delay:50@every,seal.before_commit=delay:3000@every") as process:
+        wait_until(lambda: os.path.exists(box.path("pipeline.weir", "state.db")), "a state directory", box)
+        time.sleep(0.6)
+        process.signal(signal.SIGTERM)
+        time.sleep(0.3)
+        begun = time.monotonic()
+        process.signal(signal.SIGTERM)
+        box.codes.append(process.wait().code)
+        if time.monotonic() - begun > 2:
+            raise Failure("the second signal was waited for", box.log())
+    box(*RUN, want=0)
+    box.require_output(box.undisturbed(), "stopped twice and gone on")
+
+
+def stdout_closed(box):
+    """EPIPE on the standard output of a bare SELECT ends the run with 0."""
+    box.write("pipeline.sql", sql(SOURCE) + "SELECT * FROM src;\n")
+    import subprocess  # noqa: PLC0415 (a pipe whose reader leaves is not what Weir makes)
+    from weirtest.weir import CLEAN_ENV  # noqa: PLC0415
+    process = subprocess.Popen([box.binary, *RUN], cwd=box.cwd, env=dict(CLEAN_ENV), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    process.stdout.read(100)
+    process.stdout.close()
+    error = process.stderr.read().decode()
+    box.codes.append(process.wait(60))
+    if box.codes[-1] != 0:
+        raise Failure(f"exit {box.codes[-1]}: {error[-500:]}")
+
+
+# --- usage and configuration
+
+def _usage(box, *args):
+    life = box(*args)
+    box.codes.append(life.code)
+    if not life.err.strip():
+        raise Failure("nothing on stderr", box.log())
+
+
+def usage_no_verb(box):
+    _usage(box)
+
+
+def usage_unknown_verb(box):
+    _usage(box, "ruin", "pipeline.sql")
+
+
+def usage_unknown_option(box):
+    _usage(box, "run", "pipeline.sql", "--frehs")
+
+
+def usage_bad_set(box):
+    _usage(box, "run", "pipeline.sql", "--set", "nothing")
+
+
+def no_such_sql_file(box):
+    life = box("run", "nowhere.sql")
+    box.codes.append(life.code)
+    if "nowhere.sql" not in life.err:
+        raise Failure("the file is not named", box.log())
+
+
+def sql_error(box):
+    box.write("pipeline.sql", "SELECT 1 FROM nowhere;\n")
+    box.run(says=["pipeline.sql:1:15 nowhere"])
+    if os.path.exists(box.path("pipeline.weir")):
+        raise Failure("a state directory was made for a pipeline that cannot run", box.log())
+
+
+def unknown_config_key(box):
+    box.write("weir.toml", "instance = \"a\"\n[set]\n\"weir.batch-rowz\" = \"1\"\n")
+    life = box(*RUN, "--config", "weir.toml")
+    box.codes.append(life.code)
+    if not re.search(r"weir\.toml:3:\d+:.*weir\.batch-rowz", life.err):
+        raise Failure("no line, column and key", box.log())
+
+
+def unset_variable(box):
+    box.write("pipeline.sql", sql(COPY, path="${NOWHERE}/in"))
+    box.run(says=["NOWHERE", "pipeline.sql:7"])
+
+
+def bad_row_under_fail(box):
+    box.write("pipeline.sql", "SET 'weir.on-error' = 'fail';\n" + sql(COPY))
+    box.run(says=["a.jsonl|b.jsonl|c.jsonl"])
+
+
+# --- another script, another binary, another process
+
+def another_script(box):
+    box.kill_at("seal.after_commit=kill@8")
+    sealed = box.sealed()
+    for change, says in (({"size": "20"}, "window 10 20"), ({"where": " WHERE v > 1"}, "filter"),
+                         ({"v_type": "INT"}, "int")):
+        box.write("pipeline.sql", sql(WINDOW, **change))
+        check = box("check", "pipeline.sql", want=78)
+        box.run(says=[says, "--fresh"])
+        if not cases.contains_words(check.out.decode() + check.err, says):
+            raise Failure("weir check does not say the same", box.log())
+    box.run()  # the refusal is stable
+    text = "-- a comment, blanks\n" + sql(WINDOW).replace("SUM(v)", "SUM( v )  ").replace("  GROUP", "\n\n GROUP")
+    box.write("pipeline.sql", text)
+    if box.sealed() != sealed:
+        raise Failure(f"a refused start sealed something: {sealed} -> {box.sealed()}", box.log())
+    box.run()  # only the text differs: resumes
+    box.write("pipeline.sql", sql(WINDOW))
+    box.require_output(box.undisturbed(), "resumed with other blanks")
+    box.run()
+
+
+def newer_format(box):
+    box.kill_at("seal.after_commit=kill@8")
+    database = box.path("pipeline.weir", "state.db")
+    connection = sqlite3.connect(database)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    connection.execute(f"PRAGMA user_version = {version + 1}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    before = box.digests()
+    box.run(says=[f"format {version + 1}", f"{version}"])
+    status = box("status", "pipeline.sql", "--json")
+    if status.code != 78:
+        raise Failure(f"weir status of a newer directory: exit {status.code}", box.log())
+    if box.digests() != before:
+        changed = {k for k in set(before) | set(box.digests()) if before.get(k) != box.digests().get(k)}
+        raise Failure(f"the refusal changed {sorted(changed)}", box.log())
+    connection = sqlite3.connect(database)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    box.run()  # the newer binary put back
+    box.require_output(box.undisturbed(), "resumed by the right binary")
+
+
+def second_process(box):
+    box.write("pipeline.sql", sql(COPY, **FOLLOW))
+    with box.start(*RUN) as process:
+        wait_until(lambda: count_lines(box.path("out.jsonl")) > 100, "rows", box)
+        box.run(says=[str(process.pid)])
+        if not process.running():
+            raise Failure("the first process died of the second", box.log())
+        status = box.status("pipeline.sql")
+        if status.get("health") != "healthy":
+            raise Failure(f"weir status beside a running process: {status.get('health')}", box.log())
+        require_balance(status, box.log(), settled=False)
+        process.signal(signal.SIGTERM)
+        if process.wait().code != 0:
+            raise Failure("the first process did not stop well", box.log())
+
+
+# --- directories and outputs
+
+def _as_nobody(box):
+    if os.getuid() != 0:
+        return
+    if not shutil.which("setpriv"):
+        raise Skip("root, and no setpriv to become somebody else")
+    box.wrap = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def read_only_state_directory(box):
+    os.makedirs(box.path("pipeline.weir"))
+    for name in (".", "pipeline.weir"):
+        os.chmod(box.path(name), 0o555)
+    try:
+        _as_nobody(box)
+        box.run("--trace", "/dev/null", says=["pipeline.weir"])
+    finally:
+        for name in (".", "pipeline.weir"):
+            os.chmod(box.path(name), 0o755)
+        box.wrap = []
+
+
+def output_directory_missing(box):
+    box.write("pipeline.sql", sql(COPY).replace("out.jsonl", "nowhere/out.jsonl"))
+    check = box("check", "pipeline.sql", want=78)
+    box.run(says=["nowhere"])
+    if "nowhere" not in check.out.decode() + check.err:
+        raise Failure("weir check does not find it", box.log())
+
+
+def output_exists(box):
+    box.write("out.jsonl", "somebody's\n")
+    box.run(says=["out.jsonl", "if-exists"])
+    box.require_output(b"somebody's\n", "a file that is not ours")
+
+
+def output_exists_allowed(box):
+    box.write("out.jsonl", "somebody's\n")
+    box.write("pipeline.sql", sql(COPY, sink=", 'weir.sink.if-exists' = 'append'"))
+    box.run()
+    alone = Box("output-exists-allowed.alone", COPY)
+    alone(*RUN, want=0)
+    box.require_output(b"somebody's\n" + alone.output(), "appended")
+    over = Box("output-exists-allowed.over", COPY, sink=", 'weir.sink.if-exists' = 'overwrite'")
+    over.write("out.jsonl", "somebody's\n")
+    box.codes.append(over.run().code)
+    over.require_output(alone.output(), "overwritten")
+
+
+def output_deleted(box):
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@8")
+    before = box.output()
+    want = box.undisturbed()
+    os.unlink(box.path("out.jsonl"))
+    box.run(says=["out", "--accept-missing"])
+    if os.path.exists(box.path("out.jsonl")):
+        raise Failure("a parked sink made its file anew", box.log())
+    box.resolve("--accept-missing", "out")
+    box.run()
+    got = box.output()
+    # Readers may have seen an open epoch: what is written anew is what was not sealed.
+    if not want.endswith(got) or len(got) < len(want) - len(before):
+        raise Failure("after --accept-missing the file is not the rest of the output", box.log())
+
+
+def output_shorter(box):
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@8")
+    with open(box.path("out.jsonl"), "r+b") as f:
+        f.truncate(10)
+    box.run(says=["out", "--accept-missing"])
+    if os.path.getsize(box.path("out.jsonl")) != 10:
+        raise Failure("a parked sink changed its file", box.log())
+    box.resolve("--accept-missing", "out")
+    box.run()
+    if not box.output().startswith(box.undisturbed()[:10]):
+        raise Failure("what was there is gone", box.log())
+
+
+def output_longer(box):
+    """A tail beyond what is sealed is a staged one: cut."""
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@8")
+    with open(box.path("out.jsonl"), "ab") as f:
+        f.write(b'{"id":"half a li')
+    box.run()
+    box.require_output(box.undisturbed(), "output after a torn tail")
+
+
+def _older_copy(box):
+    """A copy of the directory of epoch N; the run goes on to its end; the copy takes the directory's place."""
+    box.kill_at("seal.after_commit=kill@8")
+    shutil.copytree(box.path("pipeline.weir"), box.path("copy"))
+    box.kill_at("seal.after_commit=kill@12")
+    delivered = box.output()
+    shutil.rmtree(box.path("pipeline.weir"))
+    os.rename(box.path("copy"), box.path("pipeline.weir"))
+    return delivered
+
+
+def older_copy_file(box):
+    box.write("pipeline.sql", sql(COPY))
+    delivered = _older_copy(box)
+    box.run(says=["out", "--rewind-file"])
+    box.require_output(delivered, "a file that is ahead of the restored directory")
+    box.resolve("--rewind-file", "out")
+    box.run()
+    box.require_output(box.undisturbed(), "rewound")
+
+
+def older_copy_sqlite(box):
+    delivered = _older_copy(box)
+    box.run(says=["out", "--trust-sink", "backup"])
+    if len(box.output()) < len(delivered):
+        raise Failure("rows have gone from the target", box.log())
+    box.resolve("--trust-sink", "out")
+    box.run()
+    got, want = box.output().splitlines(), box.undisturbed().splitlines()
+    if not set(want) <= set(got):
+        raise Failure("rows are missing after --trust-sink", box.log())
+
+
+def database_without_its_wal(box):
+    """state.db is copied without its WAL (field case 089): consistent, and old."""
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@8")
+    delivered = box.output()
+    if not os.path.getsize(box.path("pipeline.weir", "state.db-wal")):
+        raise Failure("the WAL is empty: the case shows nothing", box.log())
+    for name in ("state.db-wal", "state.db-shm"):
+        if os.path.exists(box.path("pipeline.weir", name)):
+            os.unlink(box.path("pipeline.weir", name))
+    life = box.run()
+    if not any(word in life.err for word in ("--rewind-file", "--quarantine", "--adopt")):
+        raise Failure("no way out is named", box.log())
+    sealed = delivered[:delivered.rfind(b"\n") + 1]
+    if not box.output().startswith(sealed[:len(sealed) // 2]):
+        raise Failure("the output was cut before anybody said so", box.log())
+
+
+def _damage(path, how):
+    size = os.path.getsize(path)
+    with open(path, "r+b") as f:
+        if how == "empty":
+            f.truncate(0)
+        elif how == "zeros":
+            f.write(b"\0" * size)
+        elif how == "head":
+            f.write(b"\0" * min(4096, size))
+        elif how == "tail":
+            f.seek(max(0, size - 4096))
+            f.write(b"\0" * min(4096, size))
+        elif how == "text":
+            f.write(b"not a database, really not" * 40)
+
+
+def state_damaged(box):
+    """state.db empty, zeroed, or missing beside what only a run makes: 78, named, nothing touched, never fresh."""
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@8")
+    shutil.copytree(box.path("pipeline.weir"), box.path("good"))
+    delivered = box.output()
+    for how in ("empty", "zeros", "head", "text", "missing"):
+        shutil.rmtree(box.path("pipeline.weir"))
+        shutil.copytree(box.path("good"), box.path("pipeline.weir"))
+        database = box.path("pipeline.weir", "state.db")
+        # Without the WAL: with it, SQLite would put good pages back.
+        if how in ("zeros", "head", "text", "empty", "missing"):
+            connection = sqlite3.connect(database)
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.close()
+        if how == "missing":
+            os.unlink(database)
+        else:
+            _damage(database, how)
+        begun = time.monotonic()
+        life = box.run(says=["state.db", "--quarantine"])
+        if time.monotonic() - begun > 5:
+            raise Failure(f"{how}: took {time.monotonic() - begun:.1f} s to say so", box.log())
+        box.require_output(delivered, f"the output beside a state.db that is {how}")
+        status = box("status", "pipeline.sql", "--json")
+        if status.code not in (0, 78):
+            raise Failure(f"{how}: weir status exits {status.code}", box.log())
+        del life
+
+
+def state_tail_damaged(box):
+    """A WAL that is cut short loses its last frames: the run goes on from the last epoch that is left, or parks
+    where receipts show more. Here the WAL is cut within the last frame, of a commit that was never acknowledged."""
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.before_commit=kill@9")
+    wal = box.path("pipeline.weir", "state.db-wal")
+    with open(wal, "ab") as f:
+        f.write(b"\0" * 5000)
+    box.run()
+    box.require_output(box.undisturbed(), "output after a torn WAL tail")
+
+
+def quarantine(box):
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@8")
+    _damage(box.path("pipeline.weir", "state.db"), "text")
+    box.run(says=["--quarantine"])
+    box.resolve("--quarantine")
+    kept = glob.glob(box.path("pipeline.weir*"))
+    if not any("state.db" in os.listdir(k) for k in kept if os.path.isdir(k)):
+        raise Failure(f"the damaged directory is not kept: {kept}", box.log())
+    os.unlink(box.path("out.jsonl"))  # what was delivered is the operator's to keep or to drop
+    for receipt in glob.glob(box.path(".out.jsonl*")) + glob.glob(box.path("out.jsonl.*")):
+        os.unlink(receipt)
+    box.run()
+    box.require_output(box.undisturbed(), "a fresh start after the quarantine")
+
+
+# --- sources
+
+def _changed_source(box, change, says):
+    box.write("pipeline.sql", sql(COPY))
+    box.kill_at("seal.after_commit=kill@12")
+    change()
+    life = box.run(says=[*says, "--accept-gap"])
+    del life
+    box.resolve("--accept-gap", "src")
+    box.run()
+    require_balance(box.status("pipeline.sql"), box.log(), settled=False)
+
+
+def _half_read(box):
+    """The file of which a part has been read when the run died, by its output."""
+    text = box.output().decode()
+    counts = {name: text.count(f'"id":"{name}-') for name in "abc"}
+    name = max((n for n in counts if 0 < counts[n] < 800), key=lambda n: counts[n], default=None)
+    if name is None:
+        raise Failure(f"no file is half read: {counts}", box.log())
+    return box.path("in", f"{name}.jsonl")
+
+
+def source_shrank(box):
+    def change():
+        with open(_half_read(box), "r+b") as f:
+            f.truncate(100)
+    _changed_source(box, change, [".jsonl"])
+
+
+def source_changed(box):
+    def change():
+        path = _half_read(box)
+        with open(path, "r+b") as f:
+            f.write(b'{"id":"X-')
+    _changed_source(box, change, [".jsonl"])
+
+
+def source_vanished(box):
+    def change():
+        os.unlink(_half_read(box))
+    _changed_source(box, change, [".jsonl"])
+
+
+def source_missing(box):
+    box.write("pipeline.sql", sql(COPY, path="in/nowhere.jsonl"))
+    box.run(says=["nowhere.jsonl"])
+
+
+# --- names and places
+
+def renamed_sql(box):
+    args = ["--data-dir", "state"]
+    life = box(*RUN, *args, fault=f"{SLOW},seal.after_commit=kill@8")
+    if life.code != KILLED:
+        raise Failure("not killed", box.log())
+    want = box.undisturbed()
+    os.rename(box.path("pipeline.sql"), box.path("other.sql"))
+    life = box("run", "other.sql", *RUN[2:], *args)
+    box.codes.append(life.code)
+    box.require_output(want, "resumed under another name")
+
+
+def moved_state_directory(box):
+    box.kill_at("seal.after_commit=kill@8")
+    want = box.undisturbed()
+    os.rename(box.path("pipeline.weir"), box.path("elsewhere"))
+    box.run("--data-dir", "elsewhere")
+    box.require_output(want, "resumed in another place")
+
+
+# --- the disk and SQLite
+
+def _io_error(box, fault):
+    box.write("pipeline.sql", sql(COPY))
+    box.run(fault=f"{SLOW},{fault}")
+    box.run()
+    box.require_output(box.undisturbed(), f"after {fault}")
+
+
+def io_error_on_sync(box):
+    _io_error(box, "seal.before_stage_sync=fail@5")
+
+
+def io_error_at_commit(box):
+    _io_error(box, "seal.before_commit=fail@5")
+
+
+def wal_behind_a_reader(box):
+    """A reader that stays holds the WAL; the run goes on; when it leaves, the file shrinks (field case 091)."""
+    box.write("pipeline.sql", sql(COPY, **FOLLOW))
+    database, wal = box.path("pipeline.weir", "state.db"), box.path("pipeline.weir", "state.db-wal")
+    with box.start("run", "pipeline.sql", "--progress", "never", "--set", "weir.batch-rows=1", "--set",
+                   "execution.checkpointing.interval=1 ms", fault="scan.after_batch=delay:2@every") as process:
+        wait_until(lambda: count_lines(box.path("out.jsonl")) > 20, "rows", box)
+        reader = sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        begun = os.path.getsize(wal)
+        rows = count_lines(box.path("out.jsonl"))
+        wait_until(lambda: count_lines(box.path("out.jsonl")) > rows + 600, "rows beside a reader", box, 60)
+        grown = os.path.getsize(wal)
+        reader.execute("COMMIT")
+        reader.close()
+        if grown <= begun:
+            raise Failure(f"the WAL did not grow behind a reader ({begun} -> {grown}): the case shows nothing")
+        rows = count_lines(box.path("out.jsonl"))
+        wait_until(lambda: count_lines(box.path("out.jsonl")) > rows + 300, "rows after the reader", box, 60)
+        process.signal(signal.SIGTERM)
+        box.codes.append(process.wait().code)
+    if os.path.exists(wal) and os.path.getsize(wal) > grown // 2:
+        raise Failure(f"the WAL kept its size: {grown} -> {os.path.getsize(wal)}", box.log())
+
+
+def trace_of_a_lost_restore(box):
+    """The trace of a kill and a rerun, rewritten so that the rerun restored nothing, is refused."""
+    box.kill_at("seal.after_commit=kill@8")
+    box(*RUN, want=0)
+    with open(box.path("trace.jsonl"), encoding="utf-8") as f:
+        events = [json.loads(line) for line in f]
+    good = box("trace", "verify", "trace.jsonl")
+    box.codes.append(good.code)
+    runs = [i for i, event in enumerate(events) if event.get("event") == "run"]
+    if len(runs) < 2:
+        raise Failure(f"{len(runs)} runs in the trace of two lives", box.log())
+    second = runs[1]
+    # The rerun says fresh and seals from the first epoch on, as if nothing had been there.
+    events[second].update(mode="fresh", sealed=0)
+    with open(box.path("forged.jsonl"), "w", encoding="utf-8") as f:
+        f.writelines(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+    bad = box("trace", "verify", "forged.jsonl")
+    box.codes.append(bad.code)
+    if not re.search(rf"forged\.jsonl:\d+:", bad.err):
+        raise Failure("the verdict names no line", box.log())
+
+
+SCENARIOS = [value for name, value in list(globals().items())
+             if callable(value) and getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("box",)
+             and value.__code__.co_argcount == 1 and not name.startswith("_")]
+DATABASE_SCENARIOS = {"older_copy_sqlite"}
+
+
+def golden():
+    table = {}
+    with open(os.path.join(HERE, "exit_codes.golden"), encoding="utf-8") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                name, *codes = line.split()
+                table[name] = [int(code) for code in codes]
+    return table
+
+
+def name_of(scenario):
+    return scenario.__name__.replace("_", "-")
+
+
+def scenario_check(scenario, want):
+    name = name_of(scenario)
+    box = Box(name, DATABASE if scenario.__name__ in DATABASE_SCENARIOS else WINDOW)
+    try:
+        scenario(box)
+    finally:
+        box.codes_seen = list(box.codes)
+    if box.codes != want:
+        raise Failure(f"exit codes {box.codes}, frozen are {want}", box.log())
+
+
+def table_is_complete(table):
+    names = {name_of(s) for s in SCENARIOS}
+    if names != set(table):
+        raise Failure(f"without a frozen code: {sorted(names - set(table))}; without a scenario: {sorted(set(table) - names)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    report = Report("restart", LOG_DIR)
+    table = golden()
+    report.check("exit-codes-are-frozen", table_is_complete, table)
+    report.check_all([(name_of(s), scenario_check, s, table.get(name_of(s), [])) for s in SCENARIOS
+                      if not args.names or any(name_of(s).startswith(n) for n in args.names)])
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

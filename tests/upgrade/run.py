@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Upgrades: fingerprints of plans do not change, and a state directory of an earlier binary goes on.
+
+  run.py             check
+  run.py --record    write the fingerprints of new plans and a new golden state directory (never over an old one)
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+
+from weirtest import compare  # noqa: E402
+from weirtest.report import Failure, Report  # noqa: E402
+from weirtest.weir import KILLED, LOG_DIR, ROOT, WORK_DIR, Weir  # noqa: E402
+
+GOLDEN = os.path.join(HERE, "fingerprints.golden")
+# Plans of the SQL cases and of the crash matrix; each stands for something that a fingerprint must hold on to.
+PLANS = [
+    "tests/sql/cases/csv-bom-crlf/pipeline.sql",
+    "tests/sql/cases/time-epoch-seconds/pipeline.sql",
+    "tests/sql/cases/window-offset/pipeline.sql",
+    "tests/sql/cases/session-late/pipeline.sql",
+    "tests/sql/cases/count-ignores-null/pipeline.sql",
+    "tests/sql/cases/like/pipeline.sql",
+    "tests/sql/cases/having-and-case/pipeline.sql",
+    "tests/sql/cases/metadata-and-computed/pipeline.sql",
+    "tests/sql/cases/dead-letters-selected/pipeline.sql",
+    "tests/sql/cases/sqlite-upsert/pipeline.sql",
+    "tests/sql/cases/rolling-files/pipeline.sql",
+    "tests/sql/cases/access-log-10-minutes/pipeline.sql",
+    "tests/sql/cases/datagen-seed/pipeline.sql",
+    "tests/crash/pipelines/tumble.sql",
+    "tests/crash/pipelines/upsert.sql",
+]
+SETTINGS = ["--set", "weir.batch-rows=10", "--set", "execution.checkpointing.interval=1 ms"]
+SLOW = "scan.after_batch=delay:3@every"
+
+
+def fingerprint(text, name="x"):
+    work = os.path.join(WORK_DIR, "upgrade", "plans")
+    os.makedirs(work, exist_ok=True)
+    path = os.path.join(work, re.sub(r"\W", "_", name) + ".sql")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    weir = Weir(work)
+    life = weir("explain", os.path.basename(path), "--json", want=0)
+    value = json.loads(life.out).get("fingerprint", "")
+    if not re.fullmatch(r"[0-9a-f]{64}", value):
+        raise Failure(f"no fingerprint in explain --json: {value!r}", weir.log())
+    return value
+
+
+def read(plan):
+    with open(os.path.join(ROOT, plan), encoding="utf-8") as f:
+        return f.read()
+
+
+def golden():
+    table = {}
+    if os.path.exists(GOLDEN):
+        with open(GOLDEN, encoding="utf-8") as f:
+            for line in f:
+                if line.strip() and not line.startswith("#"):
+                    plan, value = line.split()
+                    table[plan] = value
+    return table
+
+
+def frozen(plan, want):
+    if want is None:
+        raise Failure("no golden fingerprint: run.py --record")
+    got = fingerprint(read(plan), plan)
+    if got != want:
+        raise Failure(f"fingerprint {got}, frozen is {want}: state directories of this plan would be refused")
+
+
+def enough(table):
+    if len(table) < 10:
+        raise Failure(f"only {len(table)} golden fingerprints")
+
+
+def text_does_not_count():
+    """Blanks, comments, tuning options: the same plan. A window, a filter, a path: another."""
+    base = read("tests/crash/pipelines/tumble.sql")
+    want = fingerprint(base, "base")
+    same = {
+        "comment": "-- more\n" + base, "blanks": base.replace("GROUP BY", "GROUP   BY\n"),
+        "tuning": "SET 'execution.checkpointing.interval' = '7 s';\nSET 'weir.batch-rows' = '5';\n" + base,
+        "keywords": base.replace("SELECT", "select"),
+    }
+    other = {
+        "window": base.replace("INTERVAL '5' SECOND)", "INTERVAL '6' SECOND)"), "path": base.replace("poison.jsonl", "p.jsonl"),
+        "bound": base.replace("INTERVAL '3' SECOND", "INTERVAL '4' SECOND"), "aggregate": base.replace("MAX(v)", "MIN(v)"),
+        "type": base.replace("v  BIGINT", "v  INT"),
+    }
+    for name, text in same.items():
+        if text == base or fingerprint(text, name) != want:
+            raise Failure(f"{name} changes the fingerprint")
+    for name, text in other.items():
+        if text == base or fingerprint(text, name) == want:
+            raise Failure(f"{name} does not change the fingerprint")
+
+
+def state_directories():
+    return sorted(d for d in os.listdir(HERE) if d.startswith("state-") and os.path.isdir(os.path.join(HERE, d)))
+
+
+def unpack(name):
+    work = os.path.join(WORK_DIR, "upgrade", name)
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(os.path.join(HERE, name), work)
+    for root, _, files in os.walk(work):
+        for file in files:
+            os.chmod(os.path.join(root, file), 0o644)
+    # Git keeps no empty directories and the copy has no holes; nothing else differs from the day it was made.
+    return Weir(work)
+
+
+def resumes(name):
+    """A directory that an earlier binary left in the middle of its work is resumed, and ends right."""
+    weir = unpack(name)
+    before = weir.status("pipeline.sql")
+    if before.get("sealed_epoch", 0) < 2:
+        raise Failure(f"the golden directory holds no work: {before}", weir.log())
+    weir("check", "pipeline.sql", want=0)
+    life = weir("run", "pipeline.sql", "--progress", "never", want=0)
+    if "resume" not in life.err.lower():
+        raise Failure("it was not resumed", weir.log())
+    for file in sorted(os.listdir(os.path.join(weir.cwd, "expected"))):
+        with open(os.path.join(weir.cwd, "expected", file), "rb") as f:
+            want = f.read()
+        spec = "db:out.db:" + file[:-len(".table")] if file.endswith(".table") else file
+        compare.require_equal(want, compare.output_bytes(weir.cwd, spec), spec, weir.log())
+
+
+def record():
+    table = golden()
+    with open(GOLDEN, "a", encoding="utf-8") as f:
+        if not table:
+            f.write("# Fingerprints of plans, frozen: a directory of an earlier binary must be resumed by this one.\n")
+        for plan in PLANS:
+            if plan not in table:
+                f.write(f"{plan} {fingerprint(read(plan), plan)}\n")
+    name = "state-1"
+    target = os.path.join(HERE, name)
+    if os.path.exists(target):
+        print(f"{name} is there already; a new format gets a new directory")
+        return
+    from weirtest import workload  # noqa: PLC0415
+    work = os.path.join(WORK_DIR, "upgrade", "record")
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(os.path.join(work, "expected"))
+    workload.write_files(os.path.join(work, "in"), 11, 120, ("a", "b"))
+    with open(os.path.join(work, "pipeline.sql"), "w", encoding="utf-8") as f:
+        f.write(STATE_SQL)
+    other = work + ".whole"
+    shutil.rmtree(other, ignore_errors=True)
+    shutil.copytree(work, other)
+    Weir(other)("run", "pipeline.sql", "--progress", "never", *SETTINGS, want=0)
+    for spec, file in (("out.jsonl", "out.jsonl"), ("late.jsonl", "late.jsonl"), ("sessions.jsonl", "sessions.jsonl"),
+                       ("db:out.db:latest", "latest.table")):
+        with open(os.path.join(work, "expected", file), "wb") as f:
+            f.write(compare.output_bytes(other, spec))
+    life = Weir(work)("run", "pipeline.sql", "--progress", "never", *SETTINGS, fault=f"{SLOW},seal.after_commit=kill@9")
+    if life.code != KILLED:
+        raise SystemExit(f"not killed: {life.log()}")
+    for leftover in ("pipeline.weir/status.sock", "pipeline.weir/reserve", ".witness", "pipeline.weir/state.db-shm"):
+        path = os.path.join(work, leftover)
+        if os.path.lexists(path):
+            os.unlink(path)
+    shutil.copytree(work, target)
+    print(f"recorded {name}")
+
+
+STATE_SQL = """-- The pipeline of the golden state directory: windows, sessions, late rows, dead letters, a database.
+CREATE TABLE src (
+  id STRING,
+  k  STRING,
+  v  BIGINT,
+  d  STRING,
+  ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '3' SECOND
+) WITH ('connector' = 'filesystem', 'path' = 'in/*.jsonl', 'format' = 'json');
+CREATE TABLE out (k STRING, window_start TIMESTAMP(3), n BIGINT, s BIGINT, a DOUBLE, lo STRING)
+  WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+CREATE TABLE late (id STRING, window_end TIMESTAMP(3))
+  WITH ('connector' = 'filesystem', 'path' = 'late.jsonl', 'format' = 'json');
+CREATE TABLE sessions (k STRING, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total DECIMAL(20, 2))
+  WITH ('connector' = 'filesystem', 'path' = 'sessions.jsonl', 'format' = 'json');
+CREATE TABLE latest (k STRING, id STRING, v BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+  WITH ('connector' = 'sqlite', 'path' = 'out.db');
+
+CREATE VIEW w AS
+  SELECT k, window_start, COUNT(*) AS n, SUM(v) AS s, AVG(CAST(v AS DOUBLE)) AS a, MIN(id) AS lo
+  FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '2' SECOND)
+  GROUP BY k, window_start, window_end;
+INSERT INTO out SELECT * FROM w;
+INSERT INTO late SELECT id, window_end FROM LATE(w);
+INSERT INTO sessions
+  SELECT k, window_start, window_end, COUNT(*) AS n, SUM(CAST(v AS DECIMAL(10, 2))) AS total
+  FROM SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND)
+  GROUP BY k, window_start, window_end;
+INSERT INTO latest SELECT k, id, v FROM src WHERE k IS NOT NULL;
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record", action="store_true")
+    args = parser.parse_args()
+    if args.record:
+        record()
+        return
+    report = Report("upgrade", LOG_DIR)
+    table = golden()
+    report.check("enough-plans", enough, table)
+    for plan in PLANS:
+        report.check(f"fingerprint/{plan}", frozen, plan, table.get(plan))
+    report.check("text-does-not-count", text_does_not_count)
+    if not state_directories():
+        report.fail("state-directories", "no golden state directory: run.py --record")
+    for name in state_directories():
+        report.check(f"resume/{name}", resumes, name)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
