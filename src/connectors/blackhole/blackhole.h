@@ -11,8 +11,16 @@ extern const plan::ConnectorSpec kBlackholeSpec;
 
 class BlackholeSink : public flow::DirectSink {
  public:
-  Status Write(const Batch&, flow::Outputs&) override { return Status::Ok(); }
+  Status Write(const Batch& batch, flow::Outputs&) override {
+    using enum flow::Count;
+    for (const flow::Count count : {kIn, kStaged, kSealed, kAcked}) books_[count] += batch.selected_count();
+    return Status::Ok();
+  }
   Status Flush() override { return Status::Ok(); }
+  flow::NodeBooks& books() override { return books_; }
+
+ private:
+  flow::NodeBooks books_;
 };
 
 }  // namespace weir::connectors

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "connectors/filesystem/takeover_facts.h"
 
 namespace weir::connectors {
 namespace {
@@ -13,40 +14,6 @@ namespace {
 constexpr uint8_t kExtentVersion = 1;
 
 using protocol::LocalFileAction;
-
-bool HasWord(const flow::TakeoverContext& context, protocol::Verb verb, const std::string& sink) {
-  return std::any_of(context.resolutions.begin(), context.resolutions.end(),
-                     [&](const protocol::Resolution& r) { return r.verb == verb && r.subject == sink; });
-}
-
-// The newest epoch that this directory has sealed in the lineage that a receipt names.
-EpochId NewestSealedOf(const flow::TakeoverContext& context, const Lineage& lineage) {
-  if (lineage == context.lineage) return context.sealed;
-  if (context.lineages != nullptr) {
-    for (const protocol::LineageRecord& record : *context.lineages) {
-      if (record.lineage == lineage) return std::max(record.last_sealed, record.base);
-    }
-  }
-  return 0;
-}
-
-bool IsKnown(const flow::TakeoverContext& context, const Lineage& lineage) {
-  if (lineage == context.lineage) return true;
-  return context.lineages != nullptr && std::any_of(context.lineages->begin(), context.lineages->end(),
-                                                    [&](const protocol::LineageRecord& record) { return record.lineage == lineage; });
-}
-
-// The directory that a new file goes into must be there: making it would hide a file system that is not mounted.
-Status CheckDirectory(io::Files& files, const std::string& path) {
-  const std::string directory = io::DirectoryOf(path);
-  const auto stat = files.Stat(directory);
-  if (stat.has_value() && stat->is_directory) return Status::Ok();
-  if (stat.has_value()) return Status(Code::kCannotCreate, "cannot create " + path + ": " + directory + " is not a directory");
-  if (stat.error().code() == Code::kNotFound) {
-    return Status(Code::kCannotCreate, "cannot create " + path + ": the directory " + directory + " does not exist");
-  }
-  return Status(Code::kCannotCreate, "cannot create " + path + ": " + stat.error().message());
-}
 
 }  // namespace
 
@@ -101,9 +68,10 @@ Result<protocol::LocalFileDecision> AppendStage::Decide(const flow::TakeoverCont
   facts.has_receipt = found_.exists;
   facts.receipt_damaged = found_.exists && !found_.receipt;
   if (found_.receipt) {
-    facts.receipt_lineage_known = IsKnown(context, found_.receipt->lineage);
+    facts.receipt_lineage_known = IsKnownLineage(context, found_.receipt->lineage);
     facts.receipt_is_current_lineage = found_.receipt->lineage == context.lineage;
     facts.receipt_epoch = found_.receipt->epoch;
+    if (facts.receipt_lineage_known) highest_seen_ = found_.receipt->epoch;
     facts.newest_sealed = NewestSealedOf(context, found_.receipt->lineage);
   }
   return protocol::DecideLocalFile(facts);
@@ -131,7 +99,7 @@ Status AppendStage::Inspect(const flow::TakeoverContext& context) {
       return Status::Ok();
     }
     case LocalFileAction::kCreate:
-      return CheckDirectory(files_, options_.path);
+      return CheckParent(files_, options_.path);
     case LocalFileAction::kReplace:
     case LocalFileAction::kAppendAfter:
     case LocalFileAction::kTruncateToSealed:

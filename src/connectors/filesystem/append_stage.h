@@ -38,7 +38,7 @@ class AppendStage : public flow::SinkStage {
 
   Status Inspect(const flow::TakeoverContext& context) override;
   std::vector<flow::Claim> Claims() const override { return {{options_.path}}; }
-  EpochId HighestEpochSeen() const override { return found_.receipt ? found_.receipt->epoch : 0; }
+  EpochId HighestEpochSeen() const override { return highest_seen_; }
   Status Recover(const flow::TakeoverContext& context) override;
   Status Stage(const Batch& batch, flow::Outputs& out) override;
   bool paused() const override { return file_ != nullptr && file_->paused(); }
@@ -63,6 +63,7 @@ class AppendStage : public flow::SinkStage {
   // Found by Decide.
   FoundReceipt found_;
   uint64_t found_length_ = 0;
+  EpochId highest_seen_ = 0;
   AppendExtent sealed_;                 // of the newest sealed epoch; zeros when there is none
   Lineage lineage_;
   std::optional<protocol::Park> park_;

@@ -48,8 +48,12 @@ struct FilePartition {
   std::unique_ptr<FileReader> reader;
   uint64_t last_use = 0;                   // which reader was used longest ago
   uint64_t disk_bytes = 0;                 // read so far, for progress
-  int quiet_polls = 0;                     // followed: polls since a missing file last grew
-  uint64_t missing_since = 0;              // followed: epoch count when it went missing
+  bool reopen = false;                     // the reader's view of the file is stale
+  bool queued = false;                     // followed: waits to be announced
+  bool gone = false;                       // followed: no file has this identity any more; kept to recognise a copy
+  uint32_t seen_poll = 0;                  // followed: the last poll that listed it
+  uint16_t quiet_polls = 0;                // followed: polls since a missing file last grew
+  uint64_t gone_since = 0;                 // followed: epoch count when it went
   std::string trouble;                     // kParked: what is wrong
 
   const Mark& boundary() const { return marks.empty() ? base : marks.back(); }

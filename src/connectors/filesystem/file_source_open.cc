@@ -19,6 +19,8 @@ constexpr size_t kHeaderBytesMax = 4 << 20;
 // True: partition.reader stands at the boundary. False: not now, or parked (the state says which).
 Result<bool> FileSource::EnsureReader(FilePartition& partition) {
   partition.last_use = ++uses_;
+  if (partition.reopen) CloseReader(partition);
+  partition.reopen = false;
   if (partition.reader != nullptr && partition.reader->begun) return true;
   if (partition.reader == nullptr) {
     MakeRoom();

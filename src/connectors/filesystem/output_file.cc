@@ -31,13 +31,21 @@ Status OutputFile::OpenForLoop() {
 }
 
 void OutputFile::DigestBuffered() {
-  digest_.Update(std::string_view(buffer_).substr(digested_));
+  const std::string_view fresh = std::string_view(buffer_).substr(digested_);
+  digest_.Update(fresh);
+  if (whole_) whole_->Update(fresh);
   digested_ = buffer_.size();
 }
 
 Digest128 OutputFile::EpochDigest() {
   DigestBuffered();
   return digest_.Value();
+}
+
+Digest128 OutputFile::WholeDigest() {
+  CHECK(whole_.has_value());
+  DigestBuffered();
+  return whole_->Value();
 }
 
 Status OutputFile::WriteBuffered() {
@@ -86,6 +94,7 @@ Status OutputFile::OpenForWorker() {
 Status OutputFile::Sync() {
   CHECK(frozen_);
   if (sync_file_ == nullptr) WEIR_RETURN_IF_ERROR(OpenForWorker());
+  if (removed_) return Status::Ok();
   WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("seal.before_stage_write").ToStatus("seal.before_stage_write"));
   if (!tail_.empty()) {
     WEIR_RETURN_IF_ERROR(io::WriteWithFault(WEIR_FAULT_POINT("seal.during_stage_write"), "seal.during_stage_write", *sync_file_, tail_offset_, tail_));
@@ -104,6 +113,10 @@ Status OutputFile::CheckStillInPlace() {
   const auto stat = files_.Stat(path_);
   if (stat.has_value() && KeyOf(*stat) == key_) return Status::Ok();
   if (!stat.has_value() && stat.error().code() != Code::kNotFound) return stat.error();
+  if (removal_allowed_) {
+    removed_ = true;
+    return Status::Ok();
+  }
   std::string what = !stat.has_value() ? " was removed" : stat->device != key_.device ? " is on another file system now (unmounted?)" : " was replaced";
   return Status(Code::kUnknownOutcome, path_ + what + " while weir was writing it");
 }

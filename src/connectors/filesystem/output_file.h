@@ -38,10 +38,17 @@ class OutputFile {
   std::string& buffer() { return buffer_; }
   // Digest of the bytes appended since the last Freeze.
   Digest128 EpochDigest();
+  // Keeps a digest of the whole file too; `so_far`: of the bytes it holds already.
+  void TrackWhole(StreamDigest so_far) { whole_ = std::move(so_far); }
+  Digest128 WholeDigest();
   // Writes the buffer when it holds a block. On kNoSpace the bytes stay, paused() is true, and only RetryWrites tries again.
   Status WriteBlocks() { return buffer_.size() < kOutputBlockBytes || paused_ ? Status::Ok() : WriteBuffered(); }
   Status RetryWrites() { return WriteBuffered(); }
   bool paused() const { return paused_; }
+
+  // Somebody may delete the file meanwhile: not an error of Sync, but removed() afterwards.
+  void AllowRemoval() { removal_allowed_ = true; }
+  bool removed() const { return removed_; }       // loop thread, after FrozenIsDurable
 
   // The cut: what is buffered becomes the frozen tail. Nothing may be frozen already.
   void Freeze();
@@ -67,6 +74,7 @@ class OutputFile {
   size_t digested_ = 0;           // bytes of buffer_ that are in digest_
   uint64_t written_ = 0;          // where the buffer begins in the file
   StreamDigest digest_;
+  std::optional<StreamDigest> whole_;
   bool paused_ = false;
   bool frozen_ = false;
   std::optional<FileKey> loop_key_;      // which file the loop writes
@@ -77,6 +85,8 @@ class OutputFile {
   bool name_is_durable_ = false;
   std::optional<FileKey> frozen_key_;    // loop_key_ at the cut
   FileKey key_;                          // which file is synced
+  bool removal_allowed_ = false;
+  bool removed_ = false;
 };
 
 }  // namespace weir::connectors

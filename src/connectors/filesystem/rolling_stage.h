@@ -102,7 +102,6 @@ class RollingStage : public flow::SinkStage {
   std::unique_ptr<OutputFile> file_;     // in progress; null between two
   std::string file_name_;
   int64_t opened_ns_ = 0;                // monotonic; a restart begins the age anew
-  StreamDigest whole_;                   // of file_ up to the last cut
   OutputFile* frozen_ = nullptr;         // file_ or closing_, between Freeze and Sealed
   std::unique_ptr<OutputFile> closing_;
   std::deque<Closed> closed_;            // stable addresses

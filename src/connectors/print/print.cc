@@ -45,6 +45,11 @@ Status PrintSink::Write(const Batch& batch, flow::Outputs& out) {
     buffer_ += prefix_;
     encoder_->Append(batch, row, buffer_);
   });
+  const uint64_t dead = dead_.batch().rows();
+  using enum flow::Count;
+  books_[kIn] += batch.selected_count();
+  books_[kDead] += dead;
+  for (const flow::Count count : {kStaged, kSealed, kAcked}) books_[count] += batch.selected_count() - dead;
   if (!dead_.empty()) out.Dead(dead_.batch());
   return buffer_.size() >= kBufferBytes ? Flush() : Status::Ok();
 }

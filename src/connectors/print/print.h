@@ -24,6 +24,7 @@ class PrintSink : public flow::DirectSink {
   PrintSink(std::unique_ptr<RowEncoder> encoder, Schema schema, std::string prefix, std::function<Status(std::string_view)> write);
   Status Write(const Batch& batch, flow::Outputs& out) override;
   Status Flush() override;
+  flow::NodeBooks& books() override { return books_; }
 
  private:
   std::unique_ptr<RowEncoder> encoder_;
@@ -32,6 +33,7 @@ class PrintSink : public flow::DirectSink {
   std::function<Status(std::string_view)> write_;
   std::string buffer_;
   flow::DeadLetterBuilder dead_;
+  flow::NodeBooks books_;
 };
 
 }  // namespace weir::connectors
