@@ -49,8 +49,9 @@ class Arena {
   char* mark() const { return at_; }
   void Rewind(char* mark) {
     if (reinterpret_cast<uintptr_t>(mark) - reinterpret_cast<uintptr_t>(begin_) <=
-        static_cast<uintptr_t>(at_ - begin_))
+        static_cast<uintptr_t>(at_ - begin_)) {
       at_ = mark;
+    }
   }
   std::string_view Copy(std::string_view s) {
     if (s.empty()) return {};
@@ -166,9 +167,8 @@ class Batch {
   }
 
   // Per row, either empty or rows() long.
-  std::vector<TimestampMs>
-      watermarks;                  // the watermark that the rows before this one made (time.md)
-  std::vector<int64_t> positions;  // where the row's record begins in its partition
+  std::vector<TimestampMs> watermarks;  // what the rows before this one made (time.md)
+  std::vector<int64_t> positions;       // where the row's record begins in its partition
   // Per batch: where the rows come from. partition -1: not from a source (a fired window).
   int32_t partition = -1;
   std::string_view source;   // table name, owned by the plan

@@ -20,8 +20,8 @@ namespace weir {
 enum class TextRules {
   kField,  // a record's field: as a JSON number: 1e3 and 1.0 are integers, digits beyond a
            // DECIMAL's scale are refused; BYTES are base64
-  kCast,  // SQL's CAST: an integer is a sign and digits, DECIMAL rounds half up; BYTES are the
-          // text's bytes
+  kCast,   // SQL's CAST: an integer is a sign and digits, DECIMAL rounds half up; BYTES are the
+           // text's bytes
 };
 
 struct ConvertResult {

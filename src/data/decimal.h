@@ -18,12 +18,11 @@ bool FitsPrecision(Int128 unscaled, int precision);  // |unscaled| < 10^precisio
 // Trailing zeros beyond the scale are dropped, other digits beyond it make it inexact.
 enum class NumberError { kOk, kSyntax, kInexact, kOverflow };
 NumberError ParseDecimal(std::string_view text, int precision, int scale, Int128* out);
-NumberError ParseInteger(std::string_view text, int64_t low, int64_t high,
-                         int64_t* out);  // 1e3 = 1000, 1.0 = 1, 1.5 inexact
-NumberError ParseDouble(std::string_view text,
-                        double* out);  // correctly rounded; kOverflow beyond double
-NumberError ParseFloat(std::string_view text,
-                       double* out);  // rounded once, to binary32 (not through binary64)
+// 1e3 is 1000, 1.0 is 1, 1.5 is inexact.
+NumberError ParseInteger(std::string_view text, int64_t low, int64_t high, int64_t* out);
+// Correctly rounded, once: a FLOAT does not go through binary64. kOverflow: beyond the type.
+NumberError ParseDouble(std::string_view text, double* out);
+NumberError ParseFloat(std::string_view text, double* out);
 // As ParseDecimal, but digits beyond the scale are rounded away (CAST, epoch numbers) instead of
 // making it inexact.
 enum class Rounding { kExact, kHalfUp /* away from zero */, kFloor };
@@ -41,8 +40,8 @@ std::optional<Int128> MultiplyDecimal(Int128 a, int as, Int128 b, int bs, int re
 // a / 10^as divided by b / 10^bs, at result_scale, rounded half up. nullopt: b == 0 or does not fit
 // 38 digits.
 std::optional<Int128> DivideDecimal(Int128 a, int as, Int128 b, int bs, int result_scale);
-void AppendDecimal(Int128 unscaled, int scale,
-                   std::string& out);  // "-0.05": all digits of the scale, no exponent
+// "-0.05": all digits of the scale, no exponent.
+void AppendDecimal(Int128 unscaled, int scale, std::string& out);
 void AppendInt64(int64_t v, std::string& out);
 // Shortest digits that read back, in Java's (and Flink's) shape: 0.001 <= |v| < 10^7 as "123.5",
 // whole ones with ".0", others as "1.0E20", "1.5E-7". Finite only.

@@ -51,8 +51,8 @@ struct FormatSpec {
   RegexOptions regex;
   SessionZone zone;
   uint64_t max_record_bytes = 1 << 20;
-  size_t physical_columns =
-      0;  // of the table, read or not: a CSV record with another number of fields is a dead letter
+  // Of the table, read or not: a CSV record with another number of fields is a dead letter.
+  size_t physical_columns = 0;
 };
 
 // A block of input handed to a decoder. `bytes` is followed by kDecodePadding readable bytes (zeros
@@ -60,14 +60,15 @@ struct FormatSpec {
 inline constexpr size_t kDecodePadding = 64;
 
 struct DecodeResult {
-  size_t consumed = 0;  // bytes that belong to whole records (rows, dead letters, skipped); the
-                        // rest is presented again with more bytes
-  bool need_more =
-      false;  // nothing more can be decoded without more bytes (false: stopped at max_rows)
+  // Bytes that belong to whole records (rows, dead letters, skipped), or to a line that is already
+  // longer than a record may be (end_position stays at its begin); the rest is presented again.
+  size_t consumed = 0;
+  // Nothing more can be decoded without more bytes. False: stopped at max_rows rows or non-rows.
+  bool need_more = false;
 };
 
-// Stateless between records but for what Restore sets: CSV's header mapping (from the first record
-// of the file).
+// Stateless between records, but for CSV's header mapping (BeginPartition) and a line that is
+// longer than a record may be and whose end has not come yet.
 class RowDecoder {
  public:
   virtual ~RowDecoder() = default;
@@ -100,8 +101,8 @@ class RowEncoder {
   virtual ~RowEncoder() = default;
   // Empty when the row can be written; else why not ("NaN cannot be written to JSON").
   virtual std::string_view Check(const Batch& batch, uint32_t row) const = 0;
-  virtual void Append(const Batch& batch, uint32_t row,
-                      std::string& out) const = 0;  // with its line feed
+  // With its line feed.
+  virtual void Append(const Batch& batch, uint32_t row, std::string& out) const = 0;
   virtual std::string Header() const = 0;  // csv.header: the first line of a file; "" otherwise
 };
 Result<std::unique_ptr<RowEncoder>> NewRowEncoder(const FormatSpec& spec, const Schema& schema);

@@ -115,6 +115,14 @@ TEST_CASE("regex: named groups become columns, by name") {
         "0..4 dead null [column status: NULL, but the column is NOT NULL] a  \n");
 }
 
+TEST_CASE("regex: groups that no column reads change nothing") {
+  const Schema schema{{{"b", Type::Of(TypeKind::kString)}}};
+  const FormatSpec spec = Regex(R"((?P<a>x(y)?)(?i:z)[(](?P<b>[^]()]+)(\(|(?P<c>[)])))");
+  CHECK(DecodeEveryWay(spec, schema, "xyZ(in)\nxz(2(\nxz()\n") ==
+        "0 in\n8 2\n14..19 dead regex.no-match [the line does not match regex.pattern] xz()\n");
+  CHECK(DecodeEveryWay(spec, Schema{}, "xyZ(in)\n") == "0 \n");
+}
+
 TEST_CASE("regex: a pattern that cannot fill the columns is refused") {
   const Schema schema{{{"status", Type::Of(TypeKind::kInt)}}};
   const auto error = [&](const char* pattern) {

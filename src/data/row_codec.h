@@ -22,9 +22,9 @@ bool ReadRowBytes(ByteReader& in, const Schema& schema, Batch& out);
 // = NaN) are equal bytes and others differ. Per column: tag byte 0 = NULL, 1 = value; then int64 8
 // B, double 8 B (normalised), int128 16 B, bool 1 B, string varint length + bytes.
 void AppendKey(const Batch& batch, uint32_t row, const std::vector<int>& columns, std::string& out);
+// Sets row `row` of owned, already resized columns. False: damaged.
 bool ReadKey(std::string_view key, const std::vector<Type>& types, Batch& out,
-             const std::vector<int>& out_columns,
-             uint32_t row);  // sets row `row` of owned, already resized columns
+             const std::vector<int>& out_columns, uint32_t row);
 
 }  // namespace weir
 

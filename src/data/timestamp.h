@@ -60,25 +60,27 @@ void AppendTimestamp(int64_t ticks, const Type& type, TimestampStyle style, cons
                      std::string& out);
 void AppendDate(int64_t days, std::string& out);
 
-// DATE_FORMAT / TO_TIMESTAMP patterns (Java's letters: yyyy MM dd HH mm ss SSS a hh E ... the
-// subset that docs/sql.md lists). Compiling refuses unknown letters and `YYYY` (week year; the
-// message suggests yyyy).
+// DATE_FORMAT / TO_TIMESTAMP patterns, a subset of java.time's letters: yyyy (uuuu), M MM MMM MMMM,
+// d dd, H HH, h hh, a, m mm, s ss, S to SSSSSSSSS, E to EEEE, Z XXX XX X xxx xx x, quoted text. In
+// both directions; names are English, in any case when read. One letter reads one or two digits,
+// two read exactly two. What a pattern does not hold is that of 1970-01-01 00:00:00. A day of the
+// week that is not the date's is refused. Compiling refuses unknown letters, YYYY (week year; the
+// message suggests yyyy) and D.
 class TimePattern {
  public:
   static Result<TimePattern> Compile(std::string_view pattern);
   void Format(int64_t ticks, const Type& type, const SessionZone& zone, std::string& out) const;
   TimeParse Parse(std::string_view text, const Type& type, const SessionZone& zone) const;
-  // English month names (MMM) and numeric zone offsets (Z, XXX, xx) are understood in both
-  // directions.
+
  private:
   struct Item {
-    char letter;
+    char letter;  // 0: the literal
     int count;
     std::string literal;
-  };  // letter 0: the literal
+  };
   struct Fields;
-  const char* ReadItem(const Item& item, const char*& p, const char* end,
-                       Fields& fields) const;  // null, or the reason
+  // Null, or the reason.
+  const char* ReadItem(const Item& item, const char*& p, const char* end, Fields& fields) const;
   std::vector<Item> items_;
 };
 
