@@ -160,7 +160,8 @@ std::string ExplainText(const Plan& plan, const std::string& fingerprint_hex) {
     if (!node.dead_letters_of.empty()) {
       out += "  failing rows: DEAD_LETTERS(" + node.dead_letters_of + ")\n";
     }
-    out += "  columns: " + Columns(node.output) + "\n";
+    // Dead letters have their one schema: said once, in docs/sql.md.
+    if (!(node.output == DeadLetterSchema())) out += "  columns: " + Columns(node.output) + "\n";
   }
   return out;
 }

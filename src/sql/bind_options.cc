@@ -1,0 +1,344 @@
+#include "sql/bind_options.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "sql/keywords.h"
+
+namespace weir::sql {
+
+using plan::OptionSpec;
+using plan::OptionValue;
+
+namespace {
+
+const OptionSpec* FindSpec(std::span<const OptionSpec> specs, std::string_view name) {
+  for (const OptionSpec& spec : specs) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+std::string Placed(const std::string& place, std::string message) {
+  return place.empty() ? message : place + ": " + message;
+}
+
+std::string StemOf(std::string_view file) {
+  const size_t slash = file.rfind('/');
+  if (slash != std::string_view::npos) file.remove_prefix(slash + 1);
+  const size_t dot = file.rfind('.');
+  if (dot != std::string_view::npos && dot > 0) file = file.substr(0, dot);
+  return file.empty() ? "pipeline" : std::string(file);
+}
+
+}  // namespace
+
+std::vector<std::span<const OptionSpec>> SpecsOf(const plan::TableDef& table) {
+  return {table.connector->options, plan::FormatOptionSpecs(table.format),
+          plan::CommonTableOptionSpecs()};
+}
+
+// ${NAME}, ${cred:name}, ${file:path}; $${ is a literal ${. A value is never expanded again.
+bool OptionBinder::Expand(const std::string& written, Position at, const std::string& place,
+                          OptionValue* out) {
+  out->written = written;
+  out->text.clear();
+  for (size_t i = 0; i < written.size();) {
+    if (written.compare(i, 3, "$${") == 0) {
+      out->text += "${";
+      i += 3;
+      continue;
+    }
+    if (written.compare(i, 2, "${") != 0) {
+      out->text += written[i++];
+      continue;
+    }
+    const size_t end = written.find('}', i);
+    if (end == std::string::npos) {
+      diagnostics_.Error(at, Placed(place, "${ without }"), "a literal ${ is written $${");
+      return false;
+    }
+    const std::string inner = written.substr(i + 2, end - i - 2);
+    const size_t colon = inner.find(':');
+    std::string kind = "env";
+    std::string name = inner;
+    if (colon != std::string::npos) {
+      kind = inner.substr(0, colon);
+      name = inner.substr(colon + 1);
+    }
+    const bool known = kind == "env" || kind == "cred" || kind == "file";
+    if (!known || name.empty() || (colon != std::string::npos && kind == "env")) {
+      diagnostics_.Error(at, Placed(place, "${" + inner + "} is not understood"),
+                         "${NAME}, ${cred:name} or ${file:/path}; there are no default values");
+      return false;
+    }
+    const Result<std::string> value =
+        input_.secret ? input_.secret(kind, name)
+                      : Result<std::string>(Fail(Code::kNotFound, "no values are given here"));
+    if (!value) {
+      const std::string what = kind == "env"    ? "environment variable " + name
+                               : kind == "cred" ? "credential " + name
+                                                : "file " + name;
+      diagnostics_.Error(
+          at, Placed(place, "${" + inner + "}: " + what + ": " + value.error().message()));
+      return false;
+    }
+    out->text += *value;
+    out->secret = out->secret || kind != "env";
+    i = end + 1;
+  }
+  return true;
+}
+
+void OptionBinder::Put(const OptionSpec& spec, const std::string& shown_key, OptionValue value,
+                       const std::string& place, plan::Options& options) {
+  const Status status = plan::CheckOptionValue(spec, value.text);
+  if (status.ok()) return options.Put(spec, std::move(value));
+  // What a ${} stands for may be a secret, and is never shown.
+  const std::string why = value.text == value.written
+                              ? status.message()
+                              : "the value of " + value.written + " is not allowed";
+  diagnostics_.Error(value.value_position, Placed(place, shown_key + ": " + why));
+}
+
+void OptionBinder::BindSet(const std::string& key, const std::string& text, OptionValue value,
+                           const std::string& place, plan::Plan& plan) {
+  const OptionSpec* spec = FindSpec(plan::SetOptionSpecs(), key);
+  if (spec == nullptr) {
+    const std::string_view later = plan::LaterSetKey(key);
+    std::vector<std::string_view> names;
+    for (const OptionSpec& known : plan::SetOptionSpecs()) names.push_back(known.name);
+    diagnostics_.Error(value.key_position,
+                       Placed(place, later.empty() ? "unknown SET key " + key
+                                                   : NotInThisVersion("SET key " + key)),
+                       later.empty() ? DidYouMean(key, names) : std::string(later));
+    return;
+  }
+  if (!Expand(text, value.value_position, place, &value)) return;
+  Put(*spec, key, std::move(value), place, plan.settings);
+}
+
+void OptionBinder::BindSettings(const std::vector<StatementAst>& script, plan::Plan& plan) {
+  for (const auto& [key, given] : input_.set_defaults) {
+    OptionValue value;
+    value.origin = given.origin;
+    BindSet(key, given.text, std::move(value), given.place, plan);
+  }
+  std::map<std::string, Position> seen;
+  for (const StatementAst& statement : script) {
+    if (statement.kind != StatementAst::Kind::kSet) continue;
+    const OptionAst& set = statement.set;
+    const auto [first, fresh] = seen.emplace(set.key, set.key_at);
+    if (!fresh) {
+      diagnostics_.Error(
+          set.key_at,
+          "SET '" + set.key + "' stands twice, first in line " + std::to_string(first->second.line),
+          "a file is one job and has one value for it");
+      continue;
+    }
+    OptionValue value;
+    value.key_position = set.key_at;
+    value.value_position = set.value_at;
+    value.origin = "SET";
+    BindSet(set.key, set.value, std::move(value), "", plan);
+  }
+  for (const auto& [key, given] : input_.set_overrides) {
+    OptionValue value;
+    value.origin = given.origin;
+    BindSet(key, given.text, std::move(value), given.place, plan);
+  }
+  plan.settings.Declare(plan::SetOptionSpecs());
+  plan.pipeline_name = plan.settings.String("pipeline.name");
+  if (plan.pipeline_name.empty()) plan.pipeline_name = StemOf(input_.file_name);
+  const OptionValue* zone = plan.settings.Find("table.local-time-zone");
+  const Result<SessionZone> parsed = ParseZone(zone->text);
+  if (parsed) {
+    plan.zone = *parsed;
+  } else {
+    diagnostics_.Error(zone->value_position, "table.local-time-zone: " + parsed.error().message(),
+                       "named zones are not in this version: write UTC or an offset as '+02:00'");
+  }
+}
+
+bool OptionBinder::FindConnector(const OptionAst& option, plan::TableDef& table) {
+  std::string list;
+  std::vector<std::string_view> names;
+  for (const plan::ConnectorSpec* spec : input_.connectors) {
+    if (spec->name == option.value) {
+      table.connector = spec;
+      return true;
+    }
+    names.push_back(spec->name);
+    list += (list.empty() ? "" : ", ") + std::string(spec->name);
+  }
+  static constexpr std::string_view kLater[] = {
+      "kafka",     "upsert-kafka", "http",       "s3",         "jdbc",   "postgres-cdc",
+      "mysql-cdc", "postgresql",   "clickhouse", "mqtt",       "redis",  "elasticsearch-7",
+      "mongodb",   "pulsar",       "kinesis",    "opensearch", "socket", "python-input-format"};
+  for (const std::string_view later : kLater) {
+    if (later != option.value) continue;
+    diagnostics_.Error(option.value_at, NotInThisVersion("the connector " + option.value),
+                       "there are " + list);
+    return false;
+  }
+  const std::string near = DidYouMean(option.value, names);
+  diagnostics_.Error(option.value_at, "unknown connector '" + option.value + "'",
+                     near.empty() ? "there are " + list : near);
+  return false;
+}
+
+bool OptionBinder::FindFormat(const OptionAst* option, Position with_at, plan::TableDef& table) {
+  const plan::ConnectorSpec& connector = *table.connector;
+  std::string list;
+  for (const std::string_view format : connector.formats) {
+    list += (list.empty() ? "" : ", ") + std::string(format);
+  }
+  if (option == nullptr) {
+    if (!connector.needs_format) return true;
+    diagnostics_.Error(with_at, "the option format is missing", "one of " + list);
+    return false;
+  }
+  if (connector.formats.empty()) {
+    diagnostics_.Error(option->key_at,
+                       "the connector " + std::string(connector.name) + " has no format");
+    return false;
+  }
+  for (const std::string_view format : connector.formats) {
+    if (format != option->value) continue;
+    table.format = option->value;
+    return true;
+  }
+  if (!plan::LaterFormat(option->value).empty()) {
+    diagnostics_.Error(option->value_at, NotInThisVersion("the format " + option->value),
+                       "one of " + list);
+    return false;
+  }
+  const std::vector<std::string_view> names(connector.formats.begin(), connector.formats.end());
+  const std::string near = DidYouMean(option->value, names);
+  diagnostics_.Error(option->value_at, "unknown format '" + option->value + "'",
+                     near.empty() ? "one of " + list : near);
+  return false;
+}
+
+void OptionBinder::UnknownOption(const OptionAst& option, const plan::TableDef& table) {
+  const std::string_view later = plan::LaterTableOption(option.key);
+  if (!later.empty()) {
+    diagnostics_.Error(option.key_at, NotInThisVersion("option " + option.key), std::string(later));
+    return;
+  }
+  for (const std::string_view format : plan::FormatNames()) {
+    if (format == table.format ||
+        FindSpec(plan::FormatOptionSpecs(format), option.key) == nullptr) {
+      continue;
+    }
+    diagnostics_.Error(option.key_at, "option " + option.key + " belongs to the format " +
+                                          std::string(format) + ", this table's is " +
+                                          (table.format.empty() ? "not set" : table.format));
+    return;
+  }
+  if (FindSpec(plan::SetOptionSpecs(), option.key) != nullptr) {
+    diagnostics_.Error(option.key_at, option.key + " is a SET key, no table option",
+                       "SET '" + option.key + "' = '" + option.value + "';");
+    return;
+  }
+  std::vector<std::string_view> names = {"connector", "format"};
+  for (const auto& specs : SpecsOf(table)) {
+    for (const OptionSpec& spec : specs) names.push_back(spec.name);
+  }
+  diagnostics_.Error(option.key_at, "unknown option " + option.key, DidYouMean(option.key, names));
+}
+
+void OptionBinder::BindOption(const OptionAst& option, plan::TableDef& table) {
+  const OptionSpec* spec = nullptr;
+  for (const auto& specs : SpecsOf(table)) {
+    if (spec == nullptr) spec = FindSpec(specs, option.key);
+  }
+  if (spec == nullptr) return UnknownOption(option, table);
+  OptionValue value;
+  value.key_position = option.key_at;
+  value.value_position = option.value_at;
+  value.origin = "table option";
+  if (!Expand(option.value, option.value_at, "", &value)) return;
+  Put(*spec, option.key, std::move(value), "", table.options);
+}
+
+void OptionBinder::CheckRequired(const plan::TableDef& table, Position at,
+                                 const std::map<std::string_view, Position>& given) {
+  for (const auto& specs : SpecsOf(table)) {
+    for (const OptionSpec& spec : specs) {
+      // What only a source or only a sink needs is checked when the table is used as one.
+      if (!spec.required || !spec.source || !spec.sink || given.contains(spec.name)) continue;
+      diagnostics_.Error(at, "required option " + std::string(spec.name) + " is missing");
+    }
+  }
+}
+
+// json.ignore-parse-errors is Flink's word for what weir.on-error says.
+void OptionBinder::ApplyIgnoreParseErrors(plan::TableDef& table) {
+  const std::string key = table.format + ".ignore-parse-errors";
+  const OptionSpec* spec = FindSpec(plan::FormatOptionSpecs(table.format), key);
+  if (spec == nullptr || !table.options.Has(key)) return;
+  OptionValue value = *table.options.Find(key);
+  const std::string wanted = table.options.Boolean(key) ? "dead-letter" : "fail";
+  if (table.options.Has("weir.on-error")) {
+    if (table.options.String("weir.on-error") != wanted) {
+      diagnostics_.Error(value.key_position, key + " and weir.on-error contradict each other");
+    }
+    return;
+  }
+  value.text = wanted;
+  value.origin = "table option " + key;
+  table.options.Put(*FindSpec(plan::CommonTableOptionSpecs(), "weir.on-error"), std::move(value));
+}
+
+bool OptionBinder::BindTable(const StatementAst& ast, const plan::Plan& plan,
+                             plan::TableDef& table) {
+  const OptionAst* connector = nullptr;
+  const OptionAst* format = nullptr;
+  std::map<std::string_view, Position> seen;
+  std::vector<const OptionAst*> others;
+  for (const OptionAst& option : ast.options) {
+    if (!seen.emplace(option.key, option.key_at).second) {
+      diagnostics_.Error(option.key_at, "option " + option.key + " stands twice");
+      continue;
+    }
+    if (option.key == "connector") {
+      connector = &option;
+    } else if (option.key == "format") {
+      format = &option;
+    } else {
+      others.push_back(&option);
+    }
+  }
+  if (connector == nullptr) {
+    diagnostics_.Error(ast.options_at, "the option connector is missing");
+    return false;
+  }
+  if (!FindConnector(*connector, table)) return false;
+  const bool has_format = FindFormat(format, ast.options_at, table);
+  for (const OptionAst* option : others) {
+    // Options of a format that is not known cannot be judged.
+    const bool of_format = option->key.find('.') != std::string::npos && !has_format &&
+                           format != nullptr && option->key.starts_with(format->value + ".");
+    if (!of_format) BindOption(*option, table);
+  }
+  for (const auto& specs : SpecsOf(table)) table.options.Declare(specs);
+  CheckRequired(table, ast.options_at, seen);
+  if (!has_format) return false;
+  ApplyIgnoreParseErrors(table);
+  size_t physical = 0;
+  for (const ColumnAst& column : ast.columns) {
+    physical += column.kind == ColumnAst::Kind::kPhysical;
+  }
+  const auto max_bytes = static_cast<uint64_t>(plan.settings.Integer("weir.max-record-bytes"));
+  const Result<FormatSpec> spec =
+      plan::FormatSpecOf(table.format, table.options, plan.zone, max_bytes, physical);
+  if (spec) {
+    table.format_spec = *spec;
+    return true;
+  }
+  diagnostics_.Error(ast.options_at, spec.error().message());
+  return false;
+}
+
+}  // namespace weir::sql

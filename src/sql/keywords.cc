@@ -1,0 +1,33 @@
+#include "sql/keywords.h"
+
+#include <algorithm>
+
+namespace weir::sql {
+namespace {
+
+// What the grammar needs, and the few others that Flink reserves and that users have as columns: a
+// pipeline that uses them bare would not run there. Sorted.
+constexpr std::string_view kReserved[] = {
+    "ALL",    "AND",       "AS",        "BETWEEN", "BY",    "CASE",   "CAST",   "CREATE",
+    "CROSS",  "DATE",      "DISTINCT",  "ELSE",    "END",   "ESCAPE", "EXCEPT", "EXISTS",
+    "FALSE",  "FOR",       "FROM",      "FULL",    "GROUP", "HAVING", "IN",     "INNER",
+    "INSERT", "INTERSECT", "INTERVAL",  "INTO",    "IS",    "JOIN",   "LEFT",   "LIKE",
+    "LIMIT",  "NATURAL",   "NOT",       "NULL",    "ON",    "OR",     "ORDER",  "OUTER",
+    "OVER",   "PARTITION", "PRIMARY",   "RIGHT",   "ROW",   "SELECT", "SET",    "TABLE",
+    "THEN",   "TIME",      "TIMESTAMP", "TRUE",    "UNION", "USER",   "USING",  "VALUE",
+    "VALUES", "WATERMARK", "WHEN",      "WHERE",   "WITH",
+};
+
+}  // namespace
+
+bool IsReserved(std::string_view upper) {
+  return std::binary_search(std::begin(kReserved), std::end(kReserved), upper);
+}
+
+std::string NotInThisVersion(std::string_view feature) {
+  return std::string(feature) +
+         (feature.ends_with('s') && !feature.ends_with("ss") ? " are" : " is") +
+         " not in this version";
+}
+
+}  // namespace weir::sql
