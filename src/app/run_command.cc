@@ -10,6 +10,7 @@
 #include "app/trace_file.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "build_info.h"
 #include "io/loop.h"
 #include "io/process.h"
 #include "runtime/engine.h"
@@ -67,6 +68,7 @@ class Runner {
     options->directory = project_.state_directory;
     options->pipeline = project_.pipeline;
     options->instance = project_.instance;
+    options->weir_version = kWeirVersion;
     options->fresh = in_.fresh;
     options->discard_undelivered = in_.discard_undelivered;
     options->job = in_.job;

@@ -1,4 +1,6 @@
 // The verbs about a state directory: status (running or not) and resolve (with the process stopped).
+#include <map>
+
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/json_text.h"
@@ -46,25 +48,31 @@ std::string StoppedJson(const store::Store& store) {
   return out + "}}";
 }
 
-// "receipt=LINEAGE:EPOCH:ROWS:HASH" of a delivered sink, as it is now; "" when the sink keeps none.
-Result<std::string> EvidenceOf(World& world, const Project& project, const std::string& subject, const store::RunInfo& run) {
+// The receipt of a delivered sink's target, as it is now; nullopt when there is none or the sink keeps none.
+Result<std::optional<protocol::Receipt>> EvidenceOf(World& world, const Project& project, const std::string& subject,
+                                                    const store::RunInfo& run) {
   const plan::Plan& plan = *project.output.plan;
   const runtime::Factories make = MakeFactories(world.env(), plan, project.state_directory, run.pipeline, run.instance, {});
   std::string target;
-  std::vector<runtime::TargetSink> sinks;
+  std::map<std::string, std::vector<runtime::TargetSink>> sinks;
   for (const plan::Node& node : plan.nodes) {
     const auto* sink = std::get_if<plan::SinkNode>(&node.body);
     if (sink == nullptr || sink->table == nullptr || !connectors::NeedsDelivery(*sink->table)) continue;
-    WEIR_ASSIGN_OR_RETURN(runtime::SinkParts parts, make.sink(node));
+    WEIR_ASSIGN_OR_RETURN(const runtime::SinkParts parts, make.sink(node));
     if (sink->table->name == subject) target = parts.target;
-    sinks.push_back({node.name, sink->table, node.output});
+    sinks[parts.target].push_back({node.name, sink->table, node.output});
   }
-  if (target.empty()) return std::string();
-  WEIR_ASSIGN_OR_RETURN(const std::unique_ptr<flow::SinkDelivery> delivery, make.delivery(target, sinks));
-  WEIR_ASSIGN_OR_RETURN(const std::optional<protocol::Receipt> receipt, delivery->Fence());
+  if (target.empty()) return std::optional<protocol::Receipt>();
+  WEIR_ASSIGN_OR_RETURN(const std::unique_ptr<flow::SinkDelivery> delivery, make.delivery(target, sinks[target]));
+  Result<std::optional<protocol::Receipt>> receipt = delivery->Fence();
   delivery->Close();
-  if (!receipt) return std::string("receipt=none");
-  return "receipt=" + receipt->lineage.ToHex() + ":" + receipt->position.ToString() + ":" + receipt->hash.ToHex();
+  return receipt;
+}
+
+// "50:12 of lineage 1234...": begins with the position, which the store reads.
+std::string Describe(const std::optional<protocol::Receipt>& receipt) {
+  if (!receipt) return "no receipt";
+  return receipt->position.ToString() + " of lineage " + receipt->lineage.ToHex();
 }
 
 bool KnowsSubject(const plan::Plan& plan, const std::string& subject) {
@@ -152,20 +160,24 @@ int ResolveCommand(World& world, const Invocation& invocation) {
   const Result<std::unique_ptr<store::Store>> store = store::Store::Open(world.env(), options);
   if (!store) return ReportFailure(store.error(), invocation.json);
   std::string text;
-  std::vector<std::string> details;
+  std::vector<std::optional<protocol::Receipt>> evidence_of;
   for (const auto& [verb, subject] : invocation.words) {
     if (!KnowsSubject(*project->output.plan, subject)) {
       return ReportFailure(Status(Code::kUsage, "\"" + subject + "\" is no table of " + invocation.file), invocation.json);
     }
-    Result<std::string> evidence = EvidenceOf(world, *project, subject, (*store)->run());
+    const auto evidence = EvidenceOf(world, *project, subject, (*store)->run());
     if (!evidence) return ReportFailure(evidence.error(), invocation.json);
-    text += Consequence(verb, subject, *evidence) + "\n";
-    details.push_back(*std::move(evidence));
+    if (verb == protocol::Verb::kAdopt && !*evidence) {
+      return ReportFailure(Status(Code::kUsage, subject + ": there is no receipt to adopt"), invocation.json);
+    }
+    text += Consequence(verb, subject, Describe(*evidence)) + "\n";
+    evidence_of.push_back(*evidence);
   }
   if (!Confirmed(invocation, text)) return kExitUsage;
   for (size_t i = 0; i < invocation.words.size(); ++i) {
     const auto& [verb, subject] = invocation.words[i];
-    const Status status = (*store)->RecordResolution(verb, subject, io::UserName(), world.clock().WallMs(), details[i]);
+    Status status = (*store)->RecordResolution(verb, subject, io::UserName(), world.clock().WallMs(), Describe(evidence_of[i]));
+    if (status.ok() && verb == protocol::Verb::kAdopt) status = (*store)->AdoptReceipt(*evidence_of[i]);
     if (!status.ok()) return ReportFailure(status, invocation.json);
   }
   Print(invocation.json ? "{\"recorded\":" + std::to_string(invocation.words.size()) + "}\n" : "recorded; the next weir run acts on it\n");

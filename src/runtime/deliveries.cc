@@ -297,6 +297,7 @@ void Deliveries::StartDeliver(Target& target) {
   target.state = State::kDelivering;
   if (trace_) {
     trace_(protocol::TxnBeginEvent(target.name, range.from, range.to));
+    trace_(protocol::ReceiptSentEvent(target.name, range.to));
     trace_(protocol::CommitCalledEvent(target.name));
   }
   auto reader = std::make_shared<TargetReader>(std::move(pieces));
@@ -312,7 +313,7 @@ void Deliveries::StartDeliver(Target& target) {
 }
 
 void Deliveries::OnDelivered(Target& target, TargetPosition to, Status status) {
-  if (trace_) trace_(protocol::CommitReturnedEvent(target.name, status.ok() ? "ok" : "in-doubt"));
+  if (trace_) trace_(protocol::CommitReturnedEvent(target.name, status.ok(), status.message()));
   if (!status.ok()) {
     if (status.code() == Code::kInternal || status.code() == Code::kCorruption) error_ = status;
     return Backoff(target, status);
@@ -360,7 +361,7 @@ void Deliveries::Park(Target& target, std::string rule, std::string facts) {
   target.park = protocol::Park{body.table->name, std::move(rule), target.name + ": " + std::move(facts),
                                {protocol::Verb::kTrustSink, protocol::Verb::kRedeliver, protocol::Verb::kAdopt}};
   LogError("parked", {{"subject", target.park->subject}, {"rule", target.park->rule}, {"facts", target.park->facts}});
-  if (trace_) trace_(protocol::ParkedEvent(target.park->subject, target.park->rule));
+  if (trace_) trace_(protocol::ParkedEvent(*target.park));
 }
 
 bool Deliveries::Settled(EpochId sealed, bool count_parked) const {

@@ -27,6 +27,7 @@ namespace weir::runtime {
 struct EngineOptions {
   std::string directory;                 // the state directory
   std::string pipeline, instance;        // for a directory that is born now
+  std::string weir_version;              // recorded, so that an older binary can name the newer one
   bool fresh = false;
   bool discard_undelivered = false;
   std::optional<std::string> job;
@@ -103,6 +104,7 @@ class Engine {
   void Cut();
   void StartSeal();
   void OnSealed(const Status& status);
+  void TraceSealed();
   void AfterSeal();
   void RunWork(size_t sink, std::function<Status()> work);
   void OnWork(size_t sink, std::function<Status()> work, const Status& status);

@@ -104,7 +104,7 @@ std::string Engine::StatusJson() const {
   if (seal_state_ == SealState::kWaitsForLock) reasons.push_back("another process holds state.db");
   if (deliveries_->degraded()) reasons.push_back("a target does not take deliveries");
   if (!books_error_.empty()) reasons.push_back("the books do not balance: " + books_error_);
-  if (store_->WalBytes() > (64 << 20)) reasons.push_back("a reader holds the write-ahead log of state.db: " + std::to_string(store_->WalBytes()) + " bytes");
+  if (store_->WalBytes() > store::kWalDegradedBytes) reasons.push_back("a reader holds the write-ahead log of state.db: " + std::to_string(store_->WalBytes()) + " bytes");
   for (const auto& scan : graph_->scans()) {
     if (!scan->clock_believed()) reasons.push_back("clock not believed");
   }

@@ -73,7 +73,7 @@ Status Graph::Build(const Factories& factories, const ScanSettings& defaults, io
       sink.direct = std::move(parts.direct);
       sink.target = std::move(parts.target);
       if (!sink.target.empty()) {
-        WEIR_ASSIGN_OR_RETURN(std::unique_ptr<store::Spool> spool, new_spool(node));
+        WEIR_ASSIGN_OR_RETURN(std::unique_ptr<store::Spool> spool, new_spool(node, sink.target));
         if (parts.row_check) spool->SetRowCheck(std::move(parts.row_check));
         sink.spool = spool.get();
         sink.stage = std::move(spool);

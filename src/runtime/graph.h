@@ -36,7 +36,7 @@ class Graph {
   ~Graph();
 
   // Makes every node. Spools are made through `new_spool`.
-  using NewSpool = std::function<Result<std::unique_ptr<store::Spool>>(const plan::Node& sink)>;
+  using NewSpool = std::function<Result<std::unique_ptr<store::Spool>>(const plan::Node& sink, const std::string& target)>;
   Status Build(const Factories& factories, const ScanSettings& defaults, io::Clock& clock, const NewSpool& new_spool);
 
   std::vector<std::unique_ptr<Scan>>& scans() { return scans_; }

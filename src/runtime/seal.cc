@@ -1,5 +1,6 @@
 // Cut and seal: the loop freezes an epoch between two batches; the disk worker makes it durable (exactly-once.md, "Sealing").
 #include <algorithm>
+#include <map>
 
 #include "base/log.h"
 #include "io/fault.h"
@@ -25,7 +26,7 @@ void Engine::Cut() {
   epoch.id = next_epoch_++;
   for (Sink& sink : graph_->sinks()) {
     if (sink.stage == nullptr) continue;
-    if (auto extent = sink.stage->Freeze(epoch.id, end_of_input)) epoch.sinks.push_back({sink.name, std::move(*extent)});
+    if (auto extent = sink.stage->Freeze(epoch.id, end_of_input)) epoch.sinks.push_back({sink.name, std::move(*extent), sink.target});
     flow::NodeBooks& books = sink.books();
     books[flow::Count::kSealed] = books[flow::Count::kStaged];
     if (sink.stage->acked_by_seal()) books[flow::Count::kAcked] = books[flow::Count::kSealed];
@@ -103,9 +104,25 @@ void Engine::OnSealed(const Status& status) {
   ++sealed_in_run_;
   first_epoch_of_run_ = false;
   compaction_due_ = true;
-  if (trace_) trace_(protocol::SealedEvent(sealed_, store_->run().lineage, rows));
+  TraceSealed();
   AfterSeal();
   frozen_.reset();
+}
+
+void Engine::TraceSealed() {
+  if (!trace_) return;
+  const Lineage lineage = store_->run().lineage;
+  std::map<std::string, uint64_t> by_target;
+  std::vector<std::pair<std::string, uint64_t>> local;
+  for (const store::FrozenSink& frozen : frozen_->sinks) {
+    for (const Sink& sink : graph_->sinks()) {
+      if (sink.name != frozen.sink) continue;
+      if (sink.spool != nullptr) by_target[sink.target] += frozen.extent.rows;
+      else local.emplace_back(sink.name, frozen.extent.rows);
+    }
+  }
+  const Result<Digest256> hash = store_->HashOf(lineage, sealed_);
+  trace_(protocol::SealedEvent(lineage, sealed_, hash.value_or(Digest256{}), {by_target.begin(), by_target.end()}, local));
 }
 
 void Engine::AfterSeal() {

@@ -41,11 +41,12 @@ bool IsRefusal(protocol::TakeoverAction action) {
   return true;
 }
 
-// The epoch that a recorded word of trust speaks of ("receipt=LINEAGE:EPOCH:ROWS:HASH"): new ids start above it.
-EpochId EpochOfWord(const protocol::Resolution& word) {
-  const size_t first = word.detail.find(':');
-  if (first == std::string::npos) return 0;
-  return std::strtoull(word.detail.c_str() + first + 1, nullptr, 10);
+// Every row of epochs at or below is proven delivered to `target`. A may end within an epoch, so the one before it is what is sure.
+std::optional<EpochId> ProvenDelivered(const store::Store& store, const std::string& target) {
+  for (const store::AckedNote& note : store.AckedNotes()) {
+    if (note.target == target && note.position.epoch > 0) return note.position.epoch - 1;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -88,6 +89,7 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
   open.directory = options_.directory;
   open.pipeline = options_.pipeline;
   open.instance = options_.instance;
+  open.weir_version = options_.weir_version;
   open.on_damage = set.String("weir.on-damage");
   WEIR_ASSIGN_OR_RETURN(store_, store::Store::Open(env_, open));
 
@@ -108,11 +110,16 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
   const bool fresh = decision.action == protocol::TakeoverAction::kFresh;
   factories_ = make_factories(store_->run().pipeline, store_->run().instance, store_->PendingResolutions());
   graph_ = std::make_unique<Graph>(*plan_, set.String("weir.on-error") == "fail");
-  const auto new_spool = [this](const plan::Node& sink) {
+  const auto new_spool = [this, fresh](const plan::Node& sink, const std::string& target) {
     std::string folder = sink.name;
     std::replace(folder.begin(), folder.end(), ':', '.');
     std::replace(folder.begin(), folder.end(), '/', '_');
-    return store::NewSpool(env_, {options_.directory + "/spool/" + folder, sink.name, sink.output});
+    store::SpoolOptions spool;
+    spool.directory = io::JoinPath(io::JoinPath(options_.directory, "spool"), folder);
+    spool.sink = sink.name;
+    spool.schema = sink.output;
+    if (!fresh) spool.acked = ProvenDelivered(*store_, target);
+    return store::NewSpool(env_, spool);
   };
   WEIR_RETURN_IF_ERROR(graph_->Build(factories_, ScanDefaults(), env_.clock, new_spool));
   const std::optional<store::SealedEpoch> sealed = fresh ? std::nullopt : store_->NewestSealed();
@@ -128,14 +135,13 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
     for (const flow::Claim& claim : sink.stage->Claims()) claims.emplace_back(sink.name, claim.path);
   }
   const std::vector<protocol::Resolution> words = store_->PendingResolutions();
-  for (const protocol::Resolution& word : words) base = std::max(base, EpochOfWord(word));
   WEIR_RETURN_IF_ERROR(store_->BeginRun(asked, decision, base, claims));
   const store::RunInfo& run = store_->run();
   next_epoch_ = std::max(run.next_epoch, base + 1);
   sealed_ = run.sealed;
   LogInfo("takeover", {{"run", run.run}, {"mode", fresh ? "fresh" : "resume"}, {"lineage", run.lineage.ShortHex()},
                        {"sealed", run.sealed}, {"reason", decision.reason}});
-  if (trace_) trace_(protocol::RunEvent(run.run, run.lineage, fresh, base));
+  if (trace_) trace_(protocol::RunEvent({run.run, run.lineage, fresh, run.base, run.sealed, next_epoch_}));
   WEIR_RETURN_IF_ERROR(RecoverSinks());
 
   // 4. State and watermarks. 5. Sinks are resolved in the background.
@@ -189,7 +195,7 @@ Status Engine::RecoverSinks() {
     WEIR_RETURN_IF_ERROR(sink.stage->Recover(context));
     if (const auto park = sink.stage->park()) {
       LogError("parked", {{"subject", park->subject}, {"rule", park->rule}, {"facts", park->facts}});
-      if (trace_) trace_(protocol::ParkedEvent(park->subject, park->rule));
+      if (trace_) trace_(protocol::ParkedEvent(*park));
     }
   }
   return Status::Ok();

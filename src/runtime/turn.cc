@@ -205,7 +205,7 @@ void Engine::TryFinish() {
       },
       [this, status] {
         if (status->ok()) {
-          if (trace_) trace_(protocol::FinishedEvent());
+          if (trace_) trace_(protocol::FinishedEvent(store_->run().run));
           return End(Status::Ok());
         }
         if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) return End(*status);
