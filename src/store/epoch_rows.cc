@@ -1,0 +1,39 @@
+// Which sealed epochs have rows for a target: what a delivery still has to carry.
+#include <algorithm>
+
+#include "store/store_impl.h"
+
+namespace weir::store {
+
+Result<std::vector<Store::EpochRows>> Store::EpochsWithRows(const std::vector<std::string>& sinks,
+                                                            EpochId from, size_t limit) const {
+  Impl& impl = *impl_;
+  const std::lock_guard hold(impl.mutex);
+  // Epochs of older lineages are at or below the base of the newest, whatever `from` says.
+  WEIR_ASSIGN_OR_RETURN(
+      auto query, impl.database->Prepare("SELECT id, extents FROM epoch WHERE id>=? ORDER BY id"));
+  query.BindInt(1, static_cast<int64_t>(std::max(from, impl.run.base + 1)));
+  std::vector<EpochRows> found;
+  while (found.size() < limit) {
+    WEIR_ASSIGN_OR_RETURN(const bool more, query.Step());
+    if (!more) break;
+    const auto extents = DecodeExtents(query.Blob(1));
+    if (!extents)
+      return Fail(Code::kCorruption, impl.directory + "/state.db: epoch " +
+                                         std::to_string(query.Int(0)) +
+                                         ": cannot read its extents");
+    EpochRows epoch;
+    epoch.epoch = static_cast<EpochId>(query.Int(0));
+    epoch.rows.assign(sinks.size(), 0);
+    for (const EpochExtent& extent : *extents) {
+      const auto sink = std::find(sinks.begin(), sinks.end(), extent.sink);
+      if (sink == sinks.end()) continue;
+      epoch.rows[static_cast<size_t>(sink - sinks.begin())] += extent.rows;
+      epoch.total += extent.rows;
+    }
+    if (epoch.total > 0) found.push_back(std::move(epoch));
+  }
+  return found;
+}
+
+}  // namespace weir::store
