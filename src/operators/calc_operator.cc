@@ -83,7 +83,7 @@ void CalcOperator::Push(const Batch& batch, flow::Outputs& out) {
   errors_.Start(batch.rows());
   if (filter_) Filter(batch);
   output_.ResetEmpty(batch.rows());
-  for (size_t i = 0; i < projections_.size() && !rows_.empty(); ++i) {
+  for (size_t i = 0; i < projections_.size(); ++i) {
     const size_t errors = errors_.size();
     const Column& column = projections_[i]->Evaluate(batch, rows_, errors_);
     DropFailed(errors);
@@ -91,7 +91,8 @@ void CalcOperator::Push(const Batch& batch, flow::Outputs& out) {
     if (!field.type.nullable) CheckNotNull(column, field);
     output_.Borrow(column);
   }
-  if (!rows_.empty()) {
+  // A batch without rows still tells a window how time went on (WatermarkTrail).
+  if (!rows_.empty() || !batch.watermarks.empty()) {
     output_.InheritProvenance(batch);
     books_[Count::kOut] += rows_.size();
     if (rows_.size() < batch.rows()) output_.SetSelection(rows_);

@@ -159,8 +159,8 @@ KernelPtr CastToInteger(const Call& call, Args& args) {
       });
     case Physical::kDouble:
       return CastWith<int64_t, double>(call, args, [type](OpState& s, double a, int64_t* out) {
-        // 2^63 is exact as a double; NaN fails both comparisons.
-        if (!(a > -9223372036854775809.0 && a < 9223372036854775808.0)) {
+        // Both ends are exact as doubles; NaN fails the comparisons.
+        if (!(a >= -9223372036854775808.0 && a < 9223372036854775808.0)) {
           return s.Fail(kCastError, DoesNotFit(DoubleText(a), type));
         }
         return IntoInteger(s, static_cast<Int128>(a), type, out);

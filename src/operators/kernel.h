@@ -128,7 +128,7 @@ class StrictKernel final : public ArgumentsKernel {
  public:
   StrictKernel(const Type& type, std::vector<KernelPtr> args, Op op)
       : ArgumentsKernel(type, std::move(args)), op_(std::move(op)) {
-    CHECK(args_.size() == sizeof...(A));
+    WEIR_CHECK(args_.size() == sizeof...(A));
   }
 
   const Column& Evaluate(const Batch& batch, Rows rows, EvalState& state) override {

@@ -109,6 +109,7 @@ void SessionOperator::Place(const Batch& batch, uint32_t row, std::string_view k
 void SessionOperator::Push(const Batch& batch, flow::Outputs& out) {
   if (!status_.ok()) return;
   books_[Count::kIn] += batch.selected_count();
+  trail_.Note(batch);
   const Column& times = batch.column(static_cast<size_t>(window_.time_column));
   rows_.clear();
   batch.ForEachSelected([&](uint32_t row) {
@@ -145,7 +146,8 @@ bool SessionOperator::IsDue(const Timer& timer) {
 
 void SessionOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out) {
   if (watermark <= watermark_) return;
-  TimestampMs before = watermark_;        // downstream's watermark before the sessions of `end`
+  TimestampMs below = watermark_;         // downstream's watermark
+  TimestampMs before = watermark_;        // ... before the sessions of `end`
   TimestampMs end = kWatermarkNone;       // of the session that fired last
   while (!timers_.empty() && timers_.front().end - 1 <= watermark && status().ok()) {
     const Timer timer = timers_.front();
@@ -154,15 +156,16 @@ void SessionOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out
     if (!IsDue(timer)) continue;
     Bucket& bucket = buckets_[timer.bucket];
     const Session session = *SessionAt(*bucket.table, timer.slot);
-    if (session.end != end && end != kWatermarkNone) {
+    if (session.end != end) {
       // Sessions have many ends, each with few rows: a batch holds several, and each row says where time stood.
-      before = end - 1;
+      if (end != kWatermarkNone) below = end - 1;
       if (results_.pending() >= kFlushRows) {
         results_.Flush(out);
-        out.Watermark(before);
+        out.Watermark(below);
       }
+      end = session.end;
+      before = trail_.Before(end, below);
     }
-    end = session.end;
     results_.Add(bucket.table->Key(timer.slot), bucket.table->Fixed(timer.slot), session.start,
                  session.end, before, out);
     bucket.rows -= session.rows;
@@ -173,6 +176,7 @@ void SessionOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out
   results_.Flush(out);
   if (end != kWatermarkNone) out.Watermark(end - 1);
   watermark_ = watermark;
+  trail_.Clear();
 }
 
 void SessionOperator::AddTimers(uint8_t index) {
@@ -239,6 +243,7 @@ void SessionOperator::Freeze(std::vector<flow::BucketDelta>& out) {
       continue;
     }
     delta.blob = bucket.table->Freeze({}, &delta.entries);
+    if (delta.entries == 0) continue;
     bucket.sealed = true;
     out.push_back(std::move(delta));
   }
@@ -256,6 +261,7 @@ uint64_t SessionOperator::Evict(uint64_t target_bytes) {
   const uint64_t before = StateBytes();
   uint64_t bytes = before;
   std::vector<bool> evicted(buckets_.size());
+  std::vector<Timer> stubs;
   for (size_t i = 0; i < buckets_.size() && bytes > target_bytes; ++i) {
     Bucket& bucket = buckets_[i];
     if (!bucket.table || !bucket.sealed || bucket.table->dirty()) continue;
@@ -266,10 +272,11 @@ uint64_t SessionOperator::Evict(uint64_t target_bytes) {
     });
     bucket.table.reset();
     evicted[i] = true;
-    timers_.push_back({earliest, 0, 0, static_cast<uint8_t>(i)});
+    stubs.push_back({earliest, 0, 0, static_cast<uint8_t>(i)});
   }
-  // The sessions' own timers go with them.
-  std::erase_if(timers_, [&](const Timer& t) { return t.sequence != 0 && evicted[t.bucket]; });
+  // One timer stands for all that went.
+  std::erase_if(timers_, [&](const Timer& t) { return evicted[t.bucket]; });
+  timers_.insert(timers_.end(), stubs.begin(), stubs.end());
   timers_.shrink_to_fit();
   std::make_heap(timers_.begin(), timers_.end(), std::greater<>());
   return before - std::min(before, StateBytes());

@@ -79,6 +79,7 @@ class SessionOperator final : public flow::Operator {
   ResultBuilder results_;
   LateRows late_;
   NullTimeRows null_times_;
+  WatermarkTrail trail_;
   std::vector<Bucket> buckets_;
   std::vector<Timer> timers_;           // a heap, the earliest on top
   uint64_t next_sequence_ = 1;

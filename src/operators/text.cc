@@ -34,6 +34,9 @@ utf8proc_int32_t NextCodePoint(Text text, size_t* at) {
 char UpperAscii(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
 char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+// Unicode's simple mapping has no capital for U+00DF; utf8proc takes U+1E9E.
+utf8proc_int32_t Upper(utf8proc_int32_t c) { return c == 0xDF ? c : utf8proc_toupper(c); }
+
 template <class Ascii, class Unicode>
 void AppendMapped(Text text, std::string& out, Ascii ascii, Unicode unicode) {
   out.reserve(out.size() + text.size());
@@ -66,9 +69,7 @@ bool IsAlphanumeric(utf8proc_int32_t c) {
 
 }  // namespace
 
-void AppendUpper(Text text, std::string& out) {
-  AppendMapped(text, out, UpperAscii, utf8proc_toupper);
-}
+void AppendUpper(Text text, std::string& out) { AppendMapped(text, out, UpperAscii, Upper); }
 void AppendLower(Text text, std::string& out) {
   AppendMapped(text, out, LowerAscii, utf8proc_tolower);
 }
@@ -83,7 +84,7 @@ void AppendInitcap(Text text, std::string& out) {
       inside = false;
       continue;
     }
-    AppendCodePoint(inside ? utf8proc_tolower(c) : utf8proc_toupper(c), out);
+    AppendCodePoint(inside ? utf8proc_tolower(c) : Upper(c), out);
     inside = true;
   }
 }

@@ -152,6 +152,7 @@ void TumbleOperator::Aggregate(const Batch& batch) {
 void TumbleOperator::Push(const Batch& batch, flow::Outputs& out) {
   if (!status_.ok()) return;
   books_[Count::kIn] += batch.selected_count();
+  trail_.Note(batch);
   if (!Place(batch)) return;
   if (!placed_.empty()) {
     keys_.Encode(batch, placed_);
@@ -167,8 +168,9 @@ void TumbleOperator::Push(const Batch& batch, flow::Outputs& out) {
 void TumbleOperator::Fire(Window& window, flow::Outputs& out) {
   if (!window.table && !Load(window)) return;
   const KeyedTable& table = *window.table;
+  const TimestampMs before = trail_.Before(window.end, watermark_);
   table.ForEach([&](uint32_t slot) {
-    results_.Add(table.Key(slot), table.Fixed(slot), window.start, window.end, watermark_, out);
+    results_.Add(table.Key(slot), table.Fixed(slot), window.start, window.end, before, out);
   });
   results_.Flush(out);
   books_[Count::kFired] += window.rows;
@@ -187,6 +189,7 @@ void TumbleOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out)
     out.Watermark(watermark_);
   }
   watermark_ = watermark;
+  trail_.Clear();
 }
 
 bool TumbleOperator::Load(Window& window) {

@@ -2,6 +2,7 @@
 #ifndef WEIR_OPERATORS_WINDOW_PARTS_H_
 #define WEIR_OPERATORS_WINDOW_PARTS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -69,6 +70,31 @@ class ResultBuilder {
   uint32_t count_ = 0;
   std::vector<Failure> failures_;
   flow::DeadLetterBuilder dead_;
+};
+
+// The watermarks that the rows since the last AdvanceWatermark have made: what time it was below the window before another
+// window fired, had every row come in a batch of its own.
+class WatermarkTrail {
+ public:
+  void Note(const Batch& batch) {
+    // All rows, selected or not: a filter takes rows away, not time.
+    for (TimestampMs w : batch.watermarks) {
+      if (steps_.empty() || w > steps_.back()) steps_.push_back(w);
+    }
+  }
+  // The latest of them before a window with this end fires, at least `floor`.
+  TimestampMs Before(TimestampMs end, TimestampMs floor) {
+    while (next_ < steps_.size() && steps_[next_] < end - 1) ++next_;
+    return next_ == 0 ? floor : std::max(floor, steps_[next_ - 1]);
+  }
+  void Clear() {
+    steps_.clear();
+    next_ = 0;
+  }
+
+ private:
+  std::vector<TimestampMs> steps_;   // ascending
+  size_t next_ = 0;                  // Before is asked for ascending ends
 };
 
 // The rows of one batch that leave on the late edge.

@@ -80,6 +80,7 @@ void ByteMap::Freeze(std::vector<FrozenBucket>& out) {
       frozen.entries = 0;
       table = KeyedTable(&layout_);
     }
+    if (!frozen.dropped && frozen.entries == 0) continue;
     sealed_[i] = !frozen.dropped;
     out.push_back(std::move(frozen));
   }
