@@ -1,6 +1,7 @@
 #include "protocol/trace.h"
 
 #include "base/text.h"
+#include "protocol/trace_checker.h"
 
 namespace weir::protocol {
 namespace {
@@ -139,8 +140,7 @@ TraceEvent ResolvedEvent(std::string_view target, const DeliveryFacts& facts,
   members.Flag("hash_matches", facts.hash_matches).Flag("above_sealed", facts.above_sealed);
   if (!facts.acked_empty) members.Text("a", facts.a.ToString());
   if (facts.in_flight) members.Text("f_to", facts.f_to.ToString());
-  members.Flag("r_equals_seen", facts.r_equals_seen)
-      .Flag("target_can_scan", facts.target_can_scan);
+  members.Flag("r_equals_seen", facts.r_equals_seen).Flag("target_can_scan", facts.target_can_scan);
   if (facts.word) members.Text("word", VerbName(*facts.word));
   TraceEvent event = OfTarget("resolved", target);
   return event.Raw("facts", Object(members))
@@ -175,9 +175,7 @@ TraceEvent ReceiptSentEvent(std::string_view target, const TargetPosition& to) {
   return OfTarget("receipt_sent", target).Text("to", to.ToString());
 }
 
-TraceEvent CommitCalledEvent(std::string_view target) {
-  return OfTarget("commit_called", target);
-}
+TraceEvent CommitCalledEvent(std::string_view target) { return OfTarget("commit_called", target); }
 
 TraceEvent CommitReturnedEvent(std::string_view target, bool ok, std::string_view error) {
   TraceEvent event = OfTarget("commit_returned", target);
@@ -205,6 +203,38 @@ TraceEvent ParkedEvent(const Park& park) {
       .Text("rule", park.rule)
       .Text("facts", park.facts)
       .Raw("verbs", verbs + "]");
+}
+
+TraceVerdict VerifyTrace(std::string_view text) {
+  TraceVerdict verdict;
+  TraceChecker checker;
+  uint64_t torn = 0;  // line of something that is no event
+  for (uint64_t line = 1; !text.empty(); ++line) {
+    const size_t end = text.find('\n');
+    const bool whole = end != std::string_view::npos;
+    const std::string_view one = text.substr(0, end);
+    text.remove_prefix(whole ? end + 1 : text.size());
+    if (one.empty()) continue;
+    const std::optional<TraceObject> event = TraceObject::Parse(one);
+    if (!event) {
+      // A killed process leaves a torn last line; the next run begins on a new one.
+      if (torn != 0) return {false, torn, "syntax", "not an event", verdict.events, checker.runs()};
+      torn = line;
+      continue;
+    }
+    const std::optional<std::string> kind = event->Text("event");
+    const bool begins_run = kind == "takeover" || kind == "refused" || kind == "quarantined";
+    if (torn != 0 && !begins_run) {
+      return {false, torn, "syntax", "not an event", verdict.events, checker.runs()};
+    }
+    torn = 0;
+    ++verdict.events;
+    if (!checker.Event(*event)) {
+      return {false, line, checker.rule(), checker.detail(), verdict.events, checker.runs()};
+    }
+  }
+  verdict.runs = checker.runs();
+  return verdict;
 }
 
 }  // namespace weir::protocol

@@ -21,12 +21,12 @@ constexpr int64_t kRunsKept = 1000;
 // transaction that names the new one. What a receipt of it can still be compared with stays.
 Status Store::Impl::WriteFreshLineage(const Asked& asked, EpochId base, LineageRow& fresh) {
   if (const LineageRow* old = Current(); old != nullptr && head.epoch != 0) {
-    WEIR_RETURN_IF_ERROR(Run("UPDATE lineage SET last_sealed = ?, last_hash = ? WHERE n = ?",
-                             [&](Statement& row) {
-                               row.BindInt(1, static_cast<int64_t>(head.epoch))
-                                   .BindBlob(2, AsBytes(head.hash))
-                                   .BindInt(3, old->n);
-                             }));
+    WEIR_RETURN_IF_ERROR(
+        Run("UPDATE lineage SET last_sealed = ?, last_hash = ? WHERE n = ?", [&](Statement& row) {
+          row.BindInt(1, static_cast<int64_t>(head.epoch))
+              .BindBlob(2, AsBytes(head.hash))
+              .BindInt(3, old->n);
+        }));
   }
   env.random.Fill(fresh.record.lineage.bytes.data(),
                   static_cast<int>(fresh.record.lineage.bytes.size()));
@@ -46,9 +46,8 @@ Status Store::Impl::WriteFreshLineage(const Asked& asked, EpochId base, LineageR
   const std::pair<const char*, std::string> plan_rows[] = {
       {"plan.canonical", asked.canonical_plan}, {"plan.fingerprint", asked.fingerprint.ToHex()}};
   for (const auto& [key, value] : plan_rows) {
-    WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO meta VALUES (?, ?)", [&](Statement& row) {
-      row.BindText(1, key).BindText(2, value);
-    }));
+    WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                             [&](Statement& row) { row.BindText(1, key).BindText(2, value); }));
   }
   return Status::Ok();
 }
@@ -68,16 +67,14 @@ Status Store::Impl::WriteRunRow(const RunInfo& info, int64_t lineage_n, const st
             .BindInt(9, env.clock.WallMs());
         if (new_words) row.BindBlob(10, AsBytes(*new_words));
       }));
-  WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO meta VALUES ('weir', ?)", [&](Statement& row) {
-    row.BindText(1, options.weir_version);
-  }));
-  return Run("DELETE FROM run WHERE id <= ?", [&](Statement& row) {
-    row.BindInt(1, static_cast<int64_t>(info.run) - kRunsKept);
-  });
+  WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO meta VALUES ('weir', ?)",
+                           [&](Statement& row) { row.BindText(1, options.weir_version); }));
+  return Run("DELETE FROM run WHERE id <= ?",
+             [&](Statement& row) { row.BindInt(1, static_cast<int64_t>(info.run) - kRunsKept); });
 }
 
-// Of every word that no sealed epoch's hash covers yet: those that wait for this run, and those that
-// a run used up which died before its first seal.
+// Of every word that no sealed epoch's hash covers yet: those that wait for this run, and those
+// that a run used up which died before its first seal.
 Result<std::optional<Digest256>> Store::Impl::DigestWords() {
   WEIR_ASSIGN_OR_RETURN(
       Statement query,
@@ -125,9 +122,8 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
         if (!lineage.job && asked.job) {
           lineage.job = asked.job;
           WEIR_RETURN_IF_ERROR(
-              impl.Run("UPDATE lineage SET job = ? WHERE n = ?", [&](Statement& row) {
-                row.BindText(1, *asked.job).BindInt(2, lineage.n);
-              }));
+              impl.Run("UPDATE lineage SET job = ? WHERE n = ?",
+                       [&](Statement& row) { row.BindText(1, *asked.job).BindInt(2, lineage.n); }));
         }
       }
       info.lineage = lineage.record.lineage;
@@ -141,9 +137,8 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
               row.BindText(1, path).BindText(2, sink).BindInt(3, static_cast<int64_t>(info.run));
             }));
       }
-      return impl.Run("UPDATE resolution SET run = ? WHERE run IS NULL", [&](Statement& row) {
-        row.BindInt(1, static_cast<int64_t>(info.run));
-      });
+      return impl.Run("UPDATE resolution SET run = ? WHERE run IS NULL",
+                      [&](Statement& row) { row.BindInt(1, static_cast<int64_t>(info.run)); });
     };
     WEIR_RETURN_IF_ERROR(impl.Transaction(write));
     // Memory is what the tables are now. A failure from here on is as after a kill.

@@ -149,8 +149,8 @@ Status Store::Impl::MergeSmall(const BucketKey& key, const BucketBlobs& inputs) 
   const BlobRef out{next_blob_id, inputs.back().epoch, 0, merged.size()};
   const auto write = [&]() -> Status {
     for (const BlobRef& ref : inputs) {
-      WEIR_RETURN_IF_ERROR(Run("DELETE FROM blob WHERE id = ?",
-                               [&](Statement& row) { row.BindInt(1, ref.id); }));
+      WEIR_RETURN_IF_ERROR(
+          Run("DELETE FROM blob WHERE id = ?", [&](Statement& row) { row.BindInt(1, ref.id); }));
     }
     return WriteBlob(key, out, merged);
   };
@@ -188,8 +188,8 @@ Status Store::Impl::MergeSlice(uint64_t max_bytes) {
     parts.push_back(part);
     if (!slice.last()) return Status::Ok();
     for (const BlobRef& ref : merge->inputs) {
-      WEIR_RETURN_IF_ERROR(Run("DELETE FROM blob WHERE id = ?",
-                               [&](Statement& row) { row.BindInt(1, ref.id); }));
+      WEIR_RETURN_IF_ERROR(
+          Run("DELETE FROM blob WHERE id = ?", [&](Statement& row) { row.BindInt(1, ref.id); }));
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       parts[i].part = static_cast<int64_t>(i);
@@ -263,8 +263,8 @@ namespace {
 // Reads through the store, under its mutex: a bucket is seen before a seal or after it.
 class BlobStateReader : public flow::StateReader {
  public:
-  using Read = std::function<Status(std::string_view,
-                                    const std::function<Status(std::string_view)>&)>;
+  using Read =
+      std::function<Status(std::string_view, const std::function<Status(std::string_view)>&)>;
   using List = std::function<Status(const std::function<void(std::string_view, uint64_t)>&)>;
   BlobStateReader(Read read, List list) : read_(std::move(read)), list_(std::move(list)) {}
 

@@ -54,26 +54,26 @@ Status Store::Impl::LoadMeta() {
 
 Status Store::Impl::LoadLineages() {
   lineages.clear();
-  return ForEachRow(
-      *database, "SELECT n, id, base, job, last_sealed, last_hash FROM lineage ORDER BY n",
-      [&](const sqlite::Statement& row) {
-        LineageRow out;
-        out.n = row.Int(0);
-        const std::optional<Lineage> id = LineageFromBytes(row.Blob(1));
-        if (!id) return BadRow(directory, "lineage", out.n);
-        out.record.lineage = *id;
-        out.adopted = row.IsNull(2);
-        out.record.base = static_cast<EpochId>(row.Int(2));
-        if (!row.IsNull(3)) out.job = std::string(row.Text(3));
-        out.record.last_sealed = static_cast<EpochId>(row.Int(4));
-        if (!row.IsNull(5)) {
-          const std::optional<Digest256> hash = Digest256FromBytes(row.Blob(5));
-          if (!hash) return BadRow(directory, "lineage", out.n);
-          out.record.last_hash = *hash;
-        }
-        lineages.push_back(std::move(out));
-        return Status::Ok();
-      });
+  return ForEachRow(*database,
+                    "SELECT n, id, base, job, last_sealed, last_hash FROM lineage ORDER BY n",
+                    [&](const sqlite::Statement& row) {
+                      LineageRow out;
+                      out.n = row.Int(0);
+                      const std::optional<Lineage> id = LineageFromBytes(row.Blob(1));
+                      if (!id) return BadRow(directory, "lineage", out.n);
+                      out.record.lineage = *id;
+                      out.adopted = row.IsNull(2);
+                      out.record.base = static_cast<EpochId>(row.Int(2));
+                      if (!row.IsNull(3)) out.job = std::string(row.Text(3));
+                      out.record.last_sealed = static_cast<EpochId>(row.Int(4));
+                      if (!row.IsNull(5)) {
+                        const std::optional<Digest256> hash = Digest256FromBytes(row.Blob(5));
+                        if (!hash) return BadRow(directory, "lineage", out.n);
+                        out.record.last_hash = *hash;
+                      }
+                      lineages.push_back(std::move(out));
+                      return Status::Ok();
+                    });
 }
 
 Status Store::Impl::LoadRun() {
@@ -102,16 +102,16 @@ Status Store::Impl::LoadHead() {
   WEIR_RETURN_IF_ERROR(LoadTargets());
   // The row that belongs to it, and no newer one: both came in one transaction.
   EpochId newest = 0;
-  WEIR_RETURN_IF_ERROR(ForEachRow(
-      *database, "SELECT id, run, hash FROM epoch ORDER BY id DESC LIMIT 1",
-      [&](const sqlite::Statement& row) {
-        newest = static_cast<EpochId>(row.Int(0));
-        head.run = static_cast<RunId>(row.Int(1));
-        const std::optional<Digest256> hash = Digest256FromBytes(row.Blob(2));
-        if (!hash) return BadRow(directory, "epoch", row.Int(0));
-        head.hash = *hash;
-        return Status::Ok();
-      }));
+  WEIR_RETURN_IF_ERROR(
+      ForEachRow(*database, "SELECT id, run, hash FROM epoch ORDER BY id DESC LIMIT 1",
+                 [&](const sqlite::Statement& row) {
+                   newest = static_cast<EpochId>(row.Int(0));
+                   head.run = static_cast<RunId>(row.Int(1));
+                   const std::optional<Digest256> hash = Digest256FromBytes(row.Blob(2));
+                   if (!hash) return BadRow(directory, "epoch", row.Int(0));
+                   head.hash = *hash;
+                   return Status::Ok();
+                 }));
   if (newest != head.epoch) return BadRow(directory, "head", 1);
   return Status::Ok();
 }
@@ -190,15 +190,14 @@ Status Store::Impl::LoadWords() {
       *database, "SELECT id, verb, subject, detail, run FROM resolution ORDER BY id",
       [&](const sqlite::Statement& row) {
         const std::string_view detail = row.Text(3);
-        if (const auto position = protocol::ParseTargetPosition(detail.substr(
-                0, std::min(detail.find(' '), detail.size())))) {
+        if (const auto position = protocol::ParseTargetPosition(
+                detail.substr(0, std::min(detail.find(' '), detail.size())))) {
           words_epoch = std::max(words_epoch, position->epoch);
         }
         const std::optional<protocol::Verb> verb = protocol::VerbFromName(row.Text(1));
         if (!verb) return BadRow(directory, "resolution", row.Int(0));
         if (row.IsNull(4)) {
-          pending.push_back(
-              {static_cast<uint64_t>(row.Int(0)), *verb, std::string(row.Text(2))});
+          pending.push_back({static_cast<uint64_t>(row.Int(0)), *verb, std::string(row.Text(2))});
         }
         return Status::Ok();
       });
@@ -223,30 +222,29 @@ EpochId Store::Impl::HighestEpochSeen() const {
 Status Store::Impl::CountUndelivered(protocol::TakeoverFacts& facts) {
   const LineageRow* current = Current();
   if (current == nullptr) return Status::Ok();
-  return ForEachRow(
-      *database,
-      "SELECT id, extents FROM epoch WHERE lineage = " + std::to_string(current->n),
-      [&](const sqlite::Statement& row) {
-        const auto extents = DecodeExtents(row.Blob(1));
-        if (!extents) return BadRow(directory, "epoch", row.Int(0));
-        std::map<std::string, uint64_t> rows;  // by target
-        for (const EpochExtent& extent : *extents) {
-          if (!extent.target.empty()) rows[extent.target] += extent.rows;
-        }
-        uint64_t open = 0;
-        for (const auto& [target, count] : rows) {
-          const auto note = acked.find(target);
-          const protocol::TargetPosition end{static_cast<EpochId>(row.Int(0)), count};
-          if (note == acked.end() || note->second.position.epoch < end.epoch) {
-            open += count;
-          } else if (note->second.position < end) {
-            open += count - note->second.position.rows;
-          }
-        }
-        facts.undelivered_rows += open;
-        facts.undelivered_epochs += open > 0;
-        return Status::Ok();
-      });
+  return ForEachRow(*database,
+                    "SELECT id, extents FROM epoch WHERE lineage = " + std::to_string(current->n),
+                    [&](const sqlite::Statement& row) {
+                      const auto extents = DecodeExtents(row.Blob(1));
+                      if (!extents) return BadRow(directory, "epoch", row.Int(0));
+                      std::map<std::string, uint64_t> rows;  // by target
+                      for (const EpochExtent& extent : *extents) {
+                        if (!extent.target.empty()) rows[extent.target] += extent.rows;
+                      }
+                      uint64_t open = 0;
+                      for (const auto& [target, count] : rows) {
+                        const auto note = acked.find(target);
+                        const protocol::TargetPosition end{static_cast<EpochId>(row.Int(0)), count};
+                        if (note == acked.end() || note->second.position.epoch < end.epoch) {
+                          open += count;
+                        } else if (note->second.position < end) {
+                          open += count - note->second.position.rows;
+                        }
+                      }
+                      facts.undelivered_rows += open;
+                      facts.undelivered_epochs += open > 0;
+                      return Status::Ok();
+                    });
 }
 
 Result<protocol::TakeoverFacts> Store::GatherFacts(const Asked& asked) {
@@ -350,8 +348,7 @@ Result<Digest256> Store::HashOf(const Lineage& lineage, EpochId epoch) const {
 Result<uint64_t> Store::RowsOf(const std::string& sink, EpochId epoch) const {
   Impl& impl = *impl_;
   const std::lock_guard hold(impl.mutex);
-  WEIR_ASSIGN_OR_RETURN(auto query,
-                        impl.database->Prepare("SELECT extents FROM epoch WHERE id=?"));
+  WEIR_ASSIGN_OR_RETURN(auto query, impl.database->Prepare("SELECT extents FROM epoch WHERE id=?"));
   query.BindInt(1, static_cast<int64_t>(epoch));
   WEIR_ASSIGN_OR_RETURN(const bool found, query.Step());
   if (!found) return 0;

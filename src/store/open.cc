@@ -55,11 +55,9 @@ Status Store::Impl::Open() {
     // A lost database is never taken for a new directory. Its log alone cannot be read either.
     const bool log_left = SizeOf(env.files, path + "-wal") > 0;
     if (!artifacts.empty() || log_left) {
-      return Damage(Status(Code::kCorruption, path +
-                                                  (env.files.Exists(path) ? " has 0 bytes"
-                                                                          : " is missing") +
-                                                  ", but a run was here: " +
-                                                  (log_left ? "state.db-wal" : artifacts)));
+      return Damage(Status(Code::kCorruption,
+                           path + (env.files.Exists(path) ? " has 0 bytes" : " is missing") +
+                               ", but a run was here: " + (log_left ? "state.db-wal" : artifacts)));
     }
     if (!options.create || options.read_only) {
       return Status(Code::kNotFound, "no state in " + directory);
@@ -69,16 +67,16 @@ Status Store::Impl::Open() {
   }
   WEIR_RETURN_IF_ERROR(CheckSpoolFormats());
   if (!options.read_only) {
-    // Before SQLite reads it: a commit in the log whose fsync failed is only in the page cache, and a
-    // checkpoint alone could carry half of it over.
+    // Before SQLite reads it: a commit in the log whose fsync failed is only in the page cache, and
+    // a checkpoint alone could carry half of it over.
     WEIR_RETURN_IF_ERROR(sqlite::RefreshWal(env.files, path));
     WEIR_RETURN_IF_ERROR(OpenDatabase());
     WEIR_RETURN_IF_ERROR(WritePid());
   }
   WEIR_RETURN_IF_ERROR(Damage(Load()));
   if (!newest_run && !artifacts.empty()) {
-    return Damage(Status(Code::kCorruption, path + " holds no run, but a run was here: " +
-                                                artifacts));
+    return Damage(
+        Status(Code::kCorruption, path + " holds no run, but a run was here: " + artifacts));
   }
   if (options.read_only) return Status::Ok();
   return Damage(SettleUncleanEnd());
@@ -114,14 +112,12 @@ Status Store::Impl::RefuseNewerFormat(const sqlite::OpenOptions& read_only) {
   sqlite::OpenOptions any = read_only;
   any.user_version_max = INT32_MAX;
   WEIR_ASSIGN_OR_RETURN(const auto newer, sqlite::Database::Open(Path("state.db"), any));
-  const Result<std::string> version =
-      newer->QueryText("SELECT value FROM meta WHERE key = 'weir'");
-  return Status(Code::kRefused, directory + " was written by format " +
-                                    std::to_string(newer->user_version()) +
-                                    (version && !version->empty() ? " (weir " + *version + ")"
-                                                                  : "") +
-                                    ", this binary reads up to " + std::to_string(kFormatVersion) +
-                                    ": run the weir that wrote it; nothing was changed");
+  const Result<std::string> version = newer->QueryText("SELECT value FROM meta WHERE key = 'weir'");
+  return Status(Code::kRefused,
+                directory + " was written by format " + std::to_string(newer->user_version()) +
+                    (version && !version->empty() ? " (weir " + *version + ")" : "") +
+                    ", this binary reads up to " + std::to_string(kFormatVersion) +
+                    ": run the weir that wrote it; nothing was changed");
 }
 
 // In rollback-journal mode and before WAL, because only there the page size can be chosen. All
@@ -137,24 +133,21 @@ Status Store::Impl::CreateDatabase() {
   WEIR_RETURN_IF_ERROR(made->Execute(kSchemaSql));
   {
     WEIR_ASSIGN_OR_RETURN(auto meta, made->Prepare("INSERT INTO meta VALUES (?, ?)"));
-    const std::pair<const char*, const std::string*> rows[] = {
-        {"pipeline", &options.pipeline},
-        {"instance", &options.instance},
-        {"weir", &options.weir_version}};
+    const std::pair<const char*, const std::string*> rows[] = {{"pipeline", &options.pipeline},
+                                                               {"instance", &options.instance},
+                                                               {"weir", &options.weir_version}};
     for (const auto& [key, value] : rows) {
       WEIR_RETURN_IF_ERROR(meta.BindText(1, key).BindText(2, *value).Run());
     }
   }
-  WEIR_RETURN_IF_ERROR(
-      made->Execute("PRAGMA user_version=" + std::to_string(kFormatVersion)));
+  WEIR_RETURN_IF_ERROR(made->Execute("PRAGMA user_version=" + std::to_string(kFormatVersion)));
   return made->Commit();
 }
 
 Status Store::Impl::OpenDatabase() {
   const std::string path = Path("state.db");
   if (SizeOf(env.files, path) == 0) WEIR_RETURN_IF_ERROR(CreateDatabase());
-  auto opened =
-      sqlite::Database::Open(path, DatabaseOptions(env, sqlite::Access::kReadWrite));
+  auto opened = sqlite::Database::Open(path, DatabaseOptions(env, sqlite::Access::kReadWrite));
   if (opened && (*opened)->was_empty()) {
     // Died between the file and its tables.
     opened->reset();

@@ -102,8 +102,8 @@ Store::Impl::NewEpoch Store::Impl::PrepareEpoch(const FrozenEpoch& frozen) {
   for (auto& [name, stage] : stages) out.head.stages.push_back(std::move(stage));
   out.stages = EncodeStages(out.head.stages);
   out.extents = EncodeExtents(extents);
-  out.digests = EncodeDigests({DigestBytes(frozen.positions_digest_input),
-                               DigestBytes(frozen.body), DigestBytes(out.stages), words});
+  out.digests = EncodeDigests({DigestBytes(frozen.positions_digest_input), DigestBytes(frozen.body),
+                               DigestBytes(out.stages), words});
   out.head.epoch = frozen.id;
   out.head.run = run.run;
   out.head.body = frozen.body;
@@ -159,12 +159,11 @@ Status Store::Impl::WriteEpoch(const FrozenEpoch& frozen, const NewEpoch& epoch)
         .BindBlob(5, epoch.digests)
         .BindBlob(6, epoch.extents);
   }));
-  WEIR_RETURN_IF_ERROR(
-      Run("INSERT OR REPLACE INTO head VALUES (1, ?, ?, ?)", [&](Statement& row) {
-        row.BindInt(1, static_cast<int64_t>(frozen.id))
-            .BindText(2, frozen.body)
-            .BindBlob(3, epoch.stages);
-      }));
+  WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO head VALUES (1, ?, ?, ?)", [&](Statement& row) {
+    row.BindInt(1, static_cast<int64_t>(frozen.id))
+        .BindText(2, frozen.body)
+        .BindBlob(3, epoch.stages);
+  }));
   for (const AckedNote& note : frozen.acked) WEIR_RETURN_IF_ERROR(WriteNote(note));
   return Status::Ok();
 }
@@ -188,8 +187,8 @@ Result<bool> Store::Impl::AlreadySealed(const NewEpoch& epoch) {
   WEIR_ASSIGN_OR_RETURN(const bool found, query.Step());
   if (!found) return false;
   if (query.Blob(0) != AsBytes(epoch.head.hash)) {
-    return Fail(Code::kUnknownOutcome, "epoch " + std::to_string(epoch.head.epoch) +
-                                           " is sealed with another content");
+    return Fail(Code::kUnknownOutcome,
+                "epoch " + std::to_string(epoch.head.epoch) + " is sealed with another content");
   }
   return true;
 }
@@ -215,9 +214,8 @@ Status Store::Seal(const FrozenEpoch& frozen) {
     WEIR_RETURN_IF_ERROR(impl.WriteState(frozen, epoch));
     return impl.WriteEpoch(frozen, epoch);
   };
-  WEIR_RETURN_IF_ERROR(impl.Transaction(write, [] {
-    return WEIR_FAULT_POINT("seal.before_commit").ToStatus("seal.before_commit");
-  }));
+  WEIR_RETURN_IF_ERROR(impl.Transaction(
+      write, [] { return WEIR_FAULT_POINT("seal.before_commit").ToStatus("seal.before_commit"); }));
   WEIR_RETURN_IF_ERROR(
       impl.Sticky(WEIR_FAULT_POINT("seal.after_commit").ToStatus("seal.after_commit")));
   impl.unsure.reset();

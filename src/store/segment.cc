@@ -45,8 +45,7 @@ Result<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64_t* head
   // Before the CRC: a newer format may check itself in another way.
   if (version > kSegmentVersion) {
     return Fail(Code::kRefused, "written by segment format " + std::to_string(version) +
-                                    ", this binary reads up to " +
-                                    std::to_string(kSegmentVersion));
+                                    ", this binary reads up to " + std::to_string(kSegmentVersion));
   }
   if (size < 20 || size > bytes.size()) return Fail(Code::kCorruption, "segment header is cut off");
   ByteReader crc(bytes.substr(size - 4, 4));

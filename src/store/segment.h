@@ -2,7 +2,8 @@
 // or a damaged block means is the spool's business (spool_scan.h).
 //
 // Format, version 1 (docs/state-format.md). All integers little-endian.
-//   header:  magic 8 B "weirspl\n", u32 version, u32 bytes of this header, lineage 16 B, u64 number,
+//   header:  magic 8 B "weirspl\n", u32 version, u32 bytes of this header, lineage 16 B, u64
+//   number,
 //            u64 previous (the last epoch that ended before this segment, 0: none),
 //            u64 rows before (of this sink in this lineage), varint length + name of the sink,
 //            u32 CRC-32C of all of it
@@ -32,7 +33,8 @@
 namespace weir::store {
 
 inline constexpr uint32_t kSegmentVersion = 1;
-inline constexpr uint32_t kBlockBytes = 64 << 10;  // a block is closed before it gets larger; one row may be
+inline constexpr uint32_t kBlockBytes =
+    64 << 10;  // a block is closed before it gets larger; one row may be
 inline constexpr uint32_t kBlockHeaderBytes = 21;
 inline constexpr uint32_t kSegmentHeaderBytesMax = 4096;
 
@@ -44,7 +46,8 @@ struct SegmentHeader {
   std::string sink;
 };
 std::string EncodeSegmentHeader(const SegmentHeader& header);
-// kRefused: of a newer format. kCorruption: no header. `bytes`: at least the header, or the whole file.
+// kRefused: of a newer format. kCorruption: no header. `bytes`: at least the header, or the whole
+// file.
 Result<SegmentHeader> DecodeSegmentHeader(std::string_view bytes, uint64_t* header_bytes);
 
 enum class BlockKind : uint8_t { kRows = 1, kEnd = 2 };
@@ -76,8 +79,8 @@ class SegmentReader {
   uint64_t first_block() const { return first_block_; }
   uint64_t file_bytes() const { return file_bytes_; }
   const std::string& path() const { return path_; }
-  // The block at `offset`; nullopt: no whole block is there (the end, or a torn tail). A block whose
-  // CRC does not hold is returned with intact = false: its length may still lead to the next.
+  // The block at `offset`; nullopt: no whole block is there (the end, or a torn tail). A block
+  // whose CRC does not hold is returned with intact = false: its length may still lead to the next.
   // `read_payload` false: only its header is read, and nothing is checked.
   Result<std::optional<Block>> At(uint64_t offset, bool read_payload);
 
@@ -91,8 +94,8 @@ class SegmentReader {
   std::string buffer_;
 };
 
-std::string SegmentName(uint64_t number);                       // "0000000042.seg"
-std::optional<uint64_t> SegmentNumber(std::string_view name);   // nullopt: no segment
+std::string SegmentName(uint64_t number);                      // "0000000042.seg"
+std::optional<uint64_t> SegmentNumber(std::string_view name);  // nullopt: no segment
 // Numbers of the segments in a directory, ascending; empty when there is none.
 std::vector<uint64_t> ListSegments(io::Files& files, const std::string& directory);
 // kRefused when a segment of a newer format is there. Changes nothing.

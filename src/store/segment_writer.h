@@ -50,11 +50,11 @@ class SegmentWriter {
   struct SegmentFile {
     uint64_t number = 0;
     std::string path;
-    uint64_t end = 0;        // loop thread: where the next block goes
-    bool is_new = false;     // its name is not durable yet
-    std::mutex mutex;        // guards what follows, and is_new
+    uint64_t end = 0;     // loop thread: where the next block goes
+    bool is_new = false;  // its name is not durable yet
+    std::mutex mutex;     // guards what follows, and is_new
     std::unique_ptr<io::File> loop_file, worker_file;
-    bool cut_off = false;    // a leftover of the same name was emptied
+    bool cut_off = false;  // a leftover of the same name was emptied
   };
   struct Write {
     SegmentFile* segment;

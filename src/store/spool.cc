@@ -54,7 +54,8 @@ class SpoolIndex {
     return range;
   }
 
-  // Segments whose rows are all of epochs at or below `acked`; never the newest, which is written to.
+  // Segments whose rows are all of epochs at or below `acked`; never the newest, which is written
+  // to.
   std::vector<uint64_t> Delivered(EpochId acked) const {
     const std::lock_guard hold(mutex_);
     std::vector<uint64_t> numbers;
@@ -77,9 +78,9 @@ class SpoolIndex {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<EpochSpan> spans_;               // sealed, ascending
-  std::map<uint64_t, uint64_t> segments_;      // number -> bytes
-  std::map<uint64_t, EpochId> last_epoch_;     // by segment
+  std::vector<EpochSpan> spans_;            // sealed, ascending
+  std::map<uint64_t, uint64_t> segments_;   // number -> bytes
+  std::map<uint64_t, EpochId> last_epoch_;  // by segment
 };
 
 class SpoolImpl : public Spool {
@@ -167,8 +168,8 @@ class SpoolImpl : public Spool {
     Append(EncodeBlock(BlockKind::kEnd, 0, epoch,
                        EncodeEpochEnd({epoch_rows_, rows_total_, extent.digest})));
     writer_.Freeze();
-    frozen_ = EpochSpan{epoch,       writer_.number(), epoch_begin_, writer_.end(),
-                        epoch_rows_, rows_total_};
+    frozen_ =
+        EpochSpan{epoch, writer_.number(), epoch_begin_, writer_.end(), epoch_rows_, rows_total_};
     extent.blob = EncodeSpoolExtent({writer_.number(), writer_.end(), epoch, rows_total_});
     previous_ = epoch;
     first_new_ = epoch + 1;
@@ -281,8 +282,7 @@ class SpoolImpl : public Spool {
   }
 
   Status RemoveSegment(uint64_t number) {
-    const Status removed =
-        env_.files.Remove(io::JoinPath(options_.directory, SegmentName(number)));
+    const Status removed = env_.files.Remove(io::JoinPath(options_.directory, SegmentName(number)));
     return removed.code() == Code::kNotFound ? Status::Ok() : removed;
   }
 

@@ -61,9 +61,8 @@ class SpoolReader : public flow::RowReader {
     at_ = span.begin;
     digest_.Reset();
     if (reader_ != nullptr && number_ == span.segment) return Status::Ok();
-    WEIR_ASSIGN_OR_RETURN(reader_,
-                          SegmentReader::Open(files_, io::JoinPath(directory_,
-                                                                   SegmentName(span.segment))));
+    WEIR_ASSIGN_OR_RETURN(
+        reader_, SegmentReader::Open(files_, io::JoinPath(directory_, SegmentName(span.segment))));
     number_ = span.segment;
     return Status::Ok();
   }
@@ -71,8 +70,7 @@ class SpoolReader : public flow::RowReader {
   // The last guard against bytes that are whole blocks and yet not what was sealed.
   Status CheckEnd(const EpochSpan& span, const Block& block) {
     const std::optional<EpochEnd> end = DecodeEpochEnd(block.payload);
-    if (!end || block.epoch != span.epoch || end->rows != row_ ||
-        end->digest != digest_.Value()) {
+    if (!end || block.epoch != span.epoch || end->rows != row_ || end->digest != digest_.Value()) {
       return Damaged(span, "not the rows that were sealed");
     }
     return Status::Ok();

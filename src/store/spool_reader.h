@@ -16,8 +16,8 @@ namespace weir::store {
 struct SpoolRange {
   std::vector<EpochSpan> spans;  // ascending
   uint64_t skip_rows = 0;        // of the first span
-  uint64_t last_rows = 0;        // of the last span, counted from its beginning; more than it has: all
-  std::string missing;           // not empty: why the range cannot be read whole
+  uint64_t last_rows = 0;  // of the last span, counted from its beginning; more than it has: all
+  std::string missing;     // not empty: why the range cannot be read whole
 };
 
 std::unique_ptr<flow::RowReader> NewSpoolReader(io::Files& files, std::string directory,

@@ -9,7 +9,8 @@ namespace weir::store {
 namespace {
 
 // At a start at most this much is read through to check it; what is older than the newest part of a
-// larger backlog is checked when it is delivered. A start on a slow card takes seconds, not minutes.
+// larger backlog is checked when it is delivered. A start on a slow card takes seconds, not
+// minutes.
 constexpr uint64_t kCheckedBytes = 256 << 20;
 
 class Scan {
@@ -63,8 +64,9 @@ class Scan {
     SegmentReader& reader = **opened;
     if (reader.header().lineage != question_.lineage) {
       if (!KnownOlder(reader.header().lineage)) {
-        return Status(Code::kRefused, reader.path() + " is of a lineage that state.db does not "
-                                                      "know: state.db is older than its spool");
+        return Status(Code::kRefused, reader.path() +
+                                          " is of a lineage that state.db does not "
+                                          "know: state.db is older than its spool");
       }
       out_.drop.push_back(number);  // a fresh start died before it removed them
       return Status::Ok();
@@ -195,8 +197,8 @@ class Scan {
   }
 
   Status Lost(EpochId after, EpochId to, uint64_t rows, bool rows_known) const {
-    std::string where = PathOf(damage_.empty() ? question_.sealed->segment
-                                               : damage_.front().segment);
+    std::string where =
+        PathOf(damage_.empty() ? question_.sealed->segment : damage_.front().segment);
     where += damage_.empty() ? ": missing or cut off"
                              : ", offset " + std::to_string(damage_.front().offset) + ": damaged";
     return Status(Code::kCorruption,
@@ -219,8 +221,8 @@ class Scan {
   io::Files& files_;
   const SpoolQuestion& question_;
   SpoolFindings out_;
-  std::vector<Damage> damage_;   // within what is sealed
-  std::vector<Staged> beyond_;   // epochs that have ended there and are not sealed
+  std::vector<Damage> damage_;  // within what is sealed
+  std::vector<Staged> beyond_;  // epochs that have ended there and are not sealed
 };
 
 }  // namespace

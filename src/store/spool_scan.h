@@ -26,8 +26,8 @@ struct SpoolExtent {
 std::string EncodeSpoolExtent(const SpoolExtent& extent);
 std::optional<SpoolExtent> DecodeSpoolExtent(std::string_view blob);
 
-// The rows of one epoch: blocks from `begin` to `end` of one segment (a new segment begins only at a
-// cut).
+// The rows of one epoch: blocks from `begin` to `end` of one segment (a new segment begins only at
+// a cut).
 struct EpochSpan {
   EpochId epoch = 0;
   uint64_t segment = 0;
@@ -39,19 +39,20 @@ struct EpochSpan {
 
 struct SpoolQuestion {
   std::string directory;
-  Lineage lineage;                         // of the state that is resumed
-  std::optional<SpoolExtent> sealed;       // nullopt: no epoch of this lineage put rows here
-  std::optional<EpochId> acked;            // every row of epochs at or below is proven delivered
+  Lineage lineage;                    // of the state that is resumed
+  std::optional<SpoolExtent> sealed;  // nullopt: no epoch of this lineage put rows here
+  std::optional<EpochId> acked;       // every row of epochs at or below is proven delivered
   const std::vector<protocol::LineageRecord>* lineages = nullptr;
 };
 
 struct SpoolFindings {
-  std::vector<EpochSpan> spans;            // intact, sealed, ascending
-  std::map<uint64_t, uint64_t> segments;   // number -> bytes of it that stay
-  std::vector<uint64_t> drop;              // segments to remove: staged only, of an older lineage, or damaged and acked
-  EpochId highest_seen = 0;                // named by a segment or an end block
-  bool sealed_segment_usable = false;      // appending goes on at sealed->end
-  std::vector<std::string> notices;        // damage at or below A, for the log
+  std::vector<EpochSpan> spans;           // intact, sealed, ascending
+  std::map<uint64_t, uint64_t> segments;  // number -> bytes of it that stay
+  std::vector<uint64_t>
+      drop;  // segments to remove: staged only, of an older lineage, or damaged and acked
+  EpochId highest_seen = 0;            // named by a segment or an end block
+  bool sealed_segment_usable = false;  // appending goes on at sealed->end
+  std::vector<std::string> notices;    // damage at or below A, for the log
 };
 
 // kCorruption: rows above A are damaged or missing (file, offset, epochs, rows named).

@@ -45,7 +45,7 @@ TEST_CASE("spool: sealed rows are read back by position, across blocks and segme
   REQUIRE(life.Start().ok());
   REQUIRE(life.Epoch(1, 0, 3).ok());
   REQUIRE(life.Epoch(2, 3, 2).ok());
-  REQUIRE(life.Epoch(3, 5, 4, 40 << 10).ok());  // a block for each row
+  REQUIRE(life.Epoch(3, 5, 4, 40 << 10).ok());   // a block for each row
   REQUIRE(life.Epoch(5, 9, 1, 300 << 10).ok());  // a row larger than a block
   CHECK(ListSegments(world.files(), kSpoolDirectory).size() >= 2);
   struct Case {

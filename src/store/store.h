@@ -1,10 +1,13 @@
-// Store: the state directory. One SQLite database (state.db, WAL, FULL, one connection), the spool, dead letters, the reserve. Knows epochs,
-// runs, lineages, blobs and extents; knows no operator and no connector. docs/state-format.md describes what an operator sees.
+// Store: the state directory. One SQLite database (state.db, WAL, FULL, one connection), the spool,
+// dead letters, the reserve. Knows epochs, runs, lineages, blobs and extents; knows no operator and
+// no connector. docs/state-format.md describes what an operator sees.
 //
-// Threads: everything on the loop thread except Seal, Compact, WriteMarks (disk worker). The connection is guarded by one mutex, held for
-// a whole transaction, so that a bucket read on the loop thread never sees half a seal.
+// Threads: everything on the loop thread except Seal, Compact, WriteMarks (disk worker). The
+// connection is guarded by one mutex, held for a whole transaction, so that a bucket read on the
+// loop thread never sees half a seal.
 //
-// Files (all through io::Files): lock, state.db (+ -wal, -shm: only SQLite ever opens them), spool/SINK/NNNNNNNNNN.seg, dead/, reserve (4 MiB), status.sock.
+// Files (all through io::Files): lock, state.db (+ -wal, -shm: only SQLite ever opens them),
+// spool/SINK/NNNNNNNNNN.seg, dead/, reserve (4 MiB), status.sock.
 #ifndef WEIR_STORE_STORE_H_
 #define WEIR_STORE_STORE_H_
 
@@ -27,132 +30,148 @@
 
 namespace weir::store {
 
-inline constexpr uint32_t kApplicationId = 0x77656972;   // "weir"
-inline constexpr int kFormatVersion = 1;                 // PRAGMA user_version
+inline constexpr uint32_t kApplicationId = 0x77656972;  // "weir"
+inline constexpr int kFormatVersion = 1;                // PRAGMA user_version
 
 struct OpenOptions {
   std::string directory;
-  bool create = true;                    // false: status, resolve on a directory that must exist
-  bool read_only = false;                // status beside nothing running: changes nothing at all
-  std::string pipeline;                  // recorded when the directory is born
+  bool create = true;      // false: status, resolve on a directory that must exist
+  bool read_only = false;  // status beside nothing running: changes nothing at all
+  std::string pipeline;    // recorded when the directory is born
   std::string instance;
-  std::string on_damage = "refuse";      // or "quarantine": move the directory aside and start fresh
-  std::string weir_version;              // recorded, so that an older binary can name the newer one
+  std::string on_damage = "refuse";  // or "quarantine": move the directory aside and start fresh
+  std::string weir_version;          // recorded, so that an older binary can name the newer one
 };
 
-// Above this the log of state.db counts as held by a reader: degraded ("a reader holds the WAL"). Without a reader it stays below a
-// quarter of it.
+// Above this the log of state.db counts as held by a reader: degraded ("a reader holds the WAL").
+// Without a reader it stays below a quarter of it.
 inline constexpr uint64_t kWalDegradedBytes = 64 << 20;
 inline constexpr uint64_t kReserveBytes = 4 << 20;
 
-struct Asked {                           // what the command line and the plan ask for
+struct Asked {  // what the command line and the plan ask for
   bool fresh = false;
   bool discard_undelivered = false;
   std::optional<std::string> job;
-  std::string canonical_plan;            // by `fingerprint_version`
+  std::string canonical_plan;  // by `fingerprint_version`
   Digest256 fingerprint;
 };
 
-struct SinkState {                       // what the newest epochs say of one sink
+struct SinkState {  // what the newest epochs say of one sink
   std::string sink;
-  std::string blob;                      // Extent::blob of the newest epoch that has one for this sink in this lineage
-  uint64_t rows_total = 0;               // sealed in this lineage
+  std::string blob;  // Extent::blob of the newest epoch that has one for this sink in this lineage
+  uint64_t rows_total = 0;  // sealed in this lineage
 };
 
 struct SealedEpoch {
   EpochId id = 0;
   Digest256 hash;
-  std::string body;                      // the runtime's JSON: watermarks, books
+  std::string body;  // the runtime's JSON: watermarks, books
   std::vector<SinkState> sinks;
 };
 
 struct RunInfo {
   RunId run = 0;
   Lineage lineage;
-  EpochId base = 0;                      // of the lineage's fresh run
-  EpochId sealed = 0;                    // newest sealed epoch of the lineage at the start of this run
-  EpochId next_epoch = 1;                // first free id
+  EpochId base = 0;        // of the lineage's fresh run
+  EpochId sealed = 0;      // newest sealed epoch of the lineage at the start of this run
+  EpochId next_epoch = 1;  // first free id
   bool fresh = false;
   bool last_unclean = false;
-  std::string pipeline, instance;        // as recorded
+  std::string pipeline, instance;  // as recorded
 };
 
-struct AckedNote {                       // A of a target
+struct AckedNote {  // A of a target
   std::string target;
   protocol::TargetPosition position;
-  std::optional<protocol::Receipt> seen; // R_seen
+  std::optional<protocol::Receipt> seen;  // R_seen
 };
 
 struct FrozenSink {
   std::string sink;
   flow::Extent extent;
-  std::string target;                    // whose receipt proves the rows (AckedNote::target). "": the sink's own name when it has a spool, else the seal is the proof
+  std::string target;  // whose receipt proves the rows (AckedNote::target). "": the sink's own name
+                       // when it has a spool, else the seal is the proof
 };
 
 struct FrozenState {
-  std::string owner;                     // node name
+  std::string owner;  // node name
   flow::BucketDelta delta;
 };
 
-// A cut epoch, ready to be sealed. Immutable from the cut on; an attempt that met ENOSPC is repeated with the same object.
+// A cut epoch, ready to be sealed. Immutable from the cut on; an attempt that met ENOSPC is
+// repeated with the same object.
 struct FrozenEpoch {
   EpochId id = 0;
   std::string body;
-  std::string positions_digest_input;    // canonical bytes of the positions that changed (part of the chain hash)
+  std::string positions_digest_input;  // canonical bytes of the positions that changed (part of the
+                                       // chain hash)
   std::vector<FrozenState> state;
   std::vector<FrozenSink> sinks;
-  std::vector<AckedNote> acked;          // A's that moved since the last seal: durable with it
+  std::vector<AckedNote> acked;  // A's that moved since the last seal: durable with it
 };
 
 class Store {
  public:
-  // Takeover step 1: locks (kBusy with the pid), reads application id and format version before anything is changed, checkpoints after an
-  // unclean end, reads back pragmas, quick_check when the boot id changed, looks for damage. kCorruption names file, offset, what is lost.
+  // Takeover step 1: locks (kBusy with the pid), reads application id and format version before
+  // anything is changed, checkpoints after an unclean end, reads back pragmas, quick_check when the
+  // boot id changed, looks for damage. kCorruption names file, offset, what is lost.
   static Result<std::unique_ptr<Store>> Open(const io::Env& env, const OpenOptions& options);
   ~Store();
 
   // Step 2. Facts change nothing.
   Result<protocol::TakeoverFacts> GatherFacts(const Asked& asked);
-  std::string StoredCanonicalPlan() const;           // "" when none; for DescribeDifference
+  std::string StoredCanonicalPlan() const;  // "" when none; for DescribeDifference
   std::optional<std::string> StoredJob() const;
   // Highest id that spool names and epoch rows show; the caller adds what sink files show.
   EpochId HighestEpochSeen() const;
-  std::vector<protocol::LineageRecord> Lineages() const;        // every one that the directory ever had, oldest first
-  std::vector<std::string> ClaimedPaths() const;                // sorted
+  std::vector<protocol::LineageRecord> Lineages()
+      const;  // every one that the directory ever had, oldest first
+  std::vector<std::string> ClaimedPaths() const;  // sorted
   std::vector<protocol::Resolution> PendingResolutions() const;
-  std::optional<SealedEpoch> NewestSealed() const;              // of the newest lineage, above its base
-  std::vector<AckedNote> AckedNotes() const;                    // of the newest lineage
-  Result<Digest256> HashOf(const Lineage& lineage, EpochId epoch) const;   // kNotFound when no such sealed epoch (pruned below A: kNotFound too)
-  Result<uint64_t> RowsOf(const std::string& sink, EpochId epoch) const;   // of the newest lineage; 0 when the epoch has none
-  // Epochs of the newest lineage from `from` on that have rows for one of `sinks`, ascending, at most `limit`; rows by sink, in the order of `sinks`.
+  std::optional<SealedEpoch> NewestSealed() const;  // of the newest lineage, above its base
+  std::vector<AckedNote> AckedNotes() const;        // of the newest lineage
+  Result<Digest256> HashOf(const Lineage& lineage, EpochId epoch)
+      const;  // kNotFound when no such sealed epoch (pruned below A: kNotFound too)
+  Result<uint64_t> RowsOf(const std::string& sink,
+                          EpochId epoch) const;  // of the newest lineage; 0 when the epoch has none
+  // Epochs of the newest lineage from `from` on that have rows for one of `sinks`, ascending, at
+  // most `limit`; rows by sink, in the order of `sinks`.
   struct EpochRows {
     EpochId epoch = 0;
     std::vector<uint64_t> rows;
     uint64_t total = 0;
   };
-  Result<std::vector<EpochRows>> EpochsWithRows(const std::vector<std::string>& sinks, EpochId from, size_t limit) const;
+  Result<std::vector<EpochRows>> EpochsWithRows(const std::vector<std::string>& sinks, EpochId from,
+                                                size_t limit) const;
 
-  // Step 3. Writes the run row (fresh: a new lineage from random bits), claims the paths, uses up the resolutions; durable when OK.
-  Status BeginRun(const Asked& asked, const protocol::TakeoverDecision& decision, EpochId base_if_fresh,
-                  const std::vector<std::pair<std::string, std::string>>& claims /* sink, absolute path */);
+  // Step 3. Writes the run row (fresh: a new lineage from random bits), claims the paths, uses up
+  // the resolutions; durable when OK.
+  Status BeginRun(
+      const Asked& asked, const protocol::TakeoverDecision& decision, EpochId base_if_fresh,
+      const std::vector<std::pair<std::string, std::string>>& claims /* sink, absolute path */);
   const RunInfo& run() const;
-  // kept for the life of the store; name = node name ("window:counts"); positions of a scan are state like any other
+  // kept for the life of the store; name = node name ("window:counts"); positions of a scan are
+  // state like any other
   flow::StateReader& StateOf(const std::string& owner);
 
-  // Disk worker: one transaction. On kNoSpace nothing happened and the same epoch may be tried again; kBusy: another process holds the database, try again; any other failure is
-  // sticky (kUnknownOutcome): every later write fails. Stages are already synced.
+  // Disk worker: one transaction. On kNoSpace nothing happened and the same epoch may be tried
+  // again; kBusy: another process holds the database, try again; any other failure is sticky
+  // (kUnknownOutcome): every later write fails. Stages are already synced.
   Status Seal(const FrozenEpoch& epoch);
-  flow::SealedProof Proof() const;                   // through the newest sealed epoch
-  // Disk worker, between two seals: merges one bucket whose deltas exceed its base, at most `max_bytes` written; false when nothing is due.
+  flow::SealedProof Proof() const;  // through the newest sealed epoch
+  // Disk worker, between two seals: merges one bucket whose deltas exceed its base, at most
+  // `max_bytes` written; false when nothing is due.
   Result<bool> Compact(uint64_t max_bytes);
   // Disk worker: A's and the finish marker outside a seal.
   Status WriteAcked(const std::vector<AckedNote>& notes);
   Status WriteFinished();
-  Status WriteCleanStop();                           // SIGTERM with everything sealed; a start after it need not quick_check
+  Status WriteCleanStop();  // SIGTERM with everything sealed; a start after it need not quick_check
 
-  // Operator's words, with the process stopped. `detail` is for people; where it begins with a position ("50:12"), new ids start above that epoch
+  // Operator's words, with the process stopped. `detail` is for people; where it begins with a
+  // position ("50:12"), new ids start above that epoch
   // (--trust-sink).
-  Status RecordResolution(protocol::Verb verb, const std::string& subject, const std::string& user, int64_t wall_ms, const std::string& detail);
+  Status RecordResolution(protocol::Verb verb, const std::string& subject, const std::string& user,
+                          int64_t wall_ms, const std::string& detail);
 
   // --adopt: the receipt found there becomes an ancestor's. A row of its own, below every run's.
   Status AdoptReceipt(const protocol::Receipt& receipt);
@@ -169,7 +188,8 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-// weir resolve --quarantine and weir.on-damage = quarantine: moves the directory aside (same parent), returns the new name.
+// weir resolve --quarantine and weir.on-damage = quarantine: moves the directory aside (same
+// parent), returns the new name.
 Result<std::string> Quarantine(io::Files& files, const std::string& directory, int64_t wall_ms);
 
 }  // namespace weir::store

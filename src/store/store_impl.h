@@ -27,10 +27,10 @@ struct BlobRef {
   int64_t part = 0;
   uint64_t bytes = 0;
 };
-using BucketBlobs = std::vector<BlobRef>;                   // oldest first: by (epoch, part)
-using OwnerBlobs = std::map<std::string, BucketBlobs>;      // by bucket
-using BlobIndex = std::map<std::string, OwnerBlobs>;        // by owner
-using BucketKey = std::pair<std::string, std::string>;      // owner, bucket
+using BucketBlobs = std::vector<BlobRef>;               // oldest first: by (epoch, part)
+using OwnerBlobs = std::map<std::string, BucketBlobs>;  // by bucket
+using BlobIndex = std::map<std::string, OwnerBlobs>;    // by owner
+using BucketKey = std::pair<std::string, std::string>;  // owner, bucket
 
 struct LineageRow {
   int64_t n = 0;
@@ -144,8 +144,7 @@ struct Store::Impl {
                      const std::function<Status()>& before_commit = nullptr);
   Status Sticky(Status status);
   void CheckpointIfDue();
-  Status Run(std::string_view sql,
-             const std::function<void(sqlite::Statement&)>& bind = nullptr);
+  Status Run(std::string_view sql, const std::function<void(sqlite::Statement&)>& bind = nullptr);
 
   io::Env env;
   OpenOptions options;
@@ -169,7 +168,7 @@ struct Store::Impl {
   std::map<std::string, AckedNote> acked;
   std::vector<std::string> claims;
   std::vector<protocol::Resolution> pending;
-  EpochId words_epoch = 0;  // the highest position that an operator's word names
+  EpochId words_epoch = 0;        // the highest position that an operator's word names
   std::optional<EpochId> unsure;  // an epoch whose COMMIT may have happened although Seal failed
 
   // This run; valid after BeginRun.

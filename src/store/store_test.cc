@@ -11,14 +11,14 @@
 namespace weir::store {
 namespace {
 
+using protocol::TakeoverAction;
+using protocol::TakeoverDecision;
 using testing::AskedFor;
 using testing::Frozen;
 using testing::Options;
 using testing::ReadState;
 using testing::Start;
 using testing::World;
-using protocol::TakeoverAction;
-using protocol::TakeoverDecision;
 
 Result<protocol::TakeoverFacts> Facts(World& world, const Asked& asked) {
   WEIR_ASSIGN_OR_RETURN(auto store, Store::Open(world.env(), Options()));
@@ -291,15 +291,13 @@ TEST_CASE("store: the job ID belongs to the lineage; one that has none takes it"
   }
   Asked tuesday = AskedFor();
   tuesday.job = "tuesday";
-  CHECK(protocol::DecideTakeover(*Facts(world, tuesday)).action ==
-        TakeoverAction::kRefuseOtherJob);
+  CHECK(protocol::DecideTakeover(*Facts(world, tuesday)).action == TakeoverAction::kRefuseOtherJob);
   {
     const auto store = Start(world.env(), monday);
     REQUIRE(store);
     REQUIRE((*store)->WriteFinished().ok());
   }
-  CHECK(protocol::DecideTakeover(*Facts(world, monday)).action ==
-        TakeoverAction::kAlreadyFinished);
+  CHECK(protocol::DecideTakeover(*Facts(world, monday)).action == TakeoverAction::kAlreadyFinished);
 }
 
 TEST_CASE("store: another plan is refused by its fingerprint") {

@@ -45,7 +45,7 @@ class SpoolLife {
   Spool& spool() { return *spool_; }
   void End() { spool_.reset(); }
 
-  std::string blob;           // of the newest sealed epoch that had rows
+  std::string blob;  // of the newest sealed epoch that had rows
   EpochId sealed = 0;
   NoOutputs outputs;
 

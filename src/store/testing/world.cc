@@ -24,7 +24,7 @@ World::World() {
 }
 
 io::Env World::env() {
-  return {*files_,     clock_, random_, machine_, completions_, &InlineWorker, vfs_->name()};
+  return {*files_, clock_, random_, machine_, completions_, &InlineWorker, vfs_->name()};
 }
 
 void World::Successor(std::unique_ptr<io::SimFiles> files) {
@@ -79,7 +79,8 @@ FrozenEpoch Frozen(EpochId id, uint64_t rows, std::string_view target) {
   epoch.body = "{\"epoch\":" + std::to_string(id) + "}";
   epoch.positions_digest_input = "position " + std::to_string(id);
   const std::string value = "value " + std::to_string(id);
-  epoch.state.push_back({"window:w", {"b", false, StateBlob(static_cast<uint32_t>(id % 8), value), 1}});
+  epoch.state.push_back(
+      {"window:w", {"b", false, StateBlob(static_cast<uint32_t>(id % 8), value), 1}});
   FrozenSink sink;
   sink.sink = "out";
   sink.target = target;
@@ -121,9 +122,8 @@ Status CheckChain(const io::Env& env) {
   sqlite::OpenOptions options;
   options.vfs = env.sqlite_vfs;
   options.access = sqlite::Access::kReadOnly;
-  WEIR_ASSIGN_OR_RETURN(
-      const auto database,
-      sqlite::Database::Open(io::JoinPath(kDirectory, "state.db"), options));
+  WEIR_ASSIGN_OR_RETURN(const auto database,
+                        sqlite::Database::Open(io::JoinPath(kDirectory, "state.db"), options));
   WEIR_ASSIGN_OR_RETURN(
       auto query,
       database->Prepare("SELECT epoch.id, hash, digests, extents, lineage.id, body, sinks "
@@ -154,8 +154,10 @@ Status CheckChain(const io::Env& env) {
       return Status(Code::kCorruption, "head does not match epoch " + std::to_string(last));
     }
   }
-  WEIR_ASSIGN_OR_RETURN(const int64_t head, database->QueryInt("SELECT ifnull(max(epoch), 0) FROM head"));
-  if (static_cast<EpochId>(head) != last) return Status(Code::kCorruption, "head is not the newest");
+  WEIR_ASSIGN_OR_RETURN(const int64_t head,
+                        database->QueryInt("SELECT ifnull(max(epoch), 0) FROM head"));
+  if (static_cast<EpochId>(head) != last)
+    return Status(Code::kCorruption, "head is not the newest");
   return Status::Ok();
 }
 
