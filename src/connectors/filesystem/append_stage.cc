@@ -45,9 +45,9 @@ Result<protocol::LocalFileDecision> AppendStage::Decide(const flow::TakeoverCont
   facts.if_exists = options_.if_exists;
   facts.newest_sealed = context.sealed;
   facts.claimed = std::binary_search(context.claimed_paths.begin(), context.claimed_paths.end(), options_.path);
-  facts.accept_missing = HasWord(context, protocol::Verb::kAcceptMissing, options_.sink);
-  facts.rewind_file = HasWord(context, protocol::Verb::kRewindFile, options_.sink);
-  facts.adopt = HasWord(context, protocol::Verb::kAdopt, options_.sink);
+  facts.accept_missing = HasWord(context, protocol::Verb::kAcceptMissing);
+  facts.rewind_file = HasWord(context, protocol::Verb::kRewindFile);
+  facts.adopt = HasWord(context, protocol::Verb::kAdopt);
   sealed_ = {};
   if (!context.blob.empty()) {
     const auto extent = DecodeAppendExtent(context.blob);

@@ -49,15 +49,18 @@ Result<size_t> Content::ReadAt(uint64_t offset, std::span<char> out) {
   }
   size_t done = 0;
   while (done < out.size()) {
-    WEIR_ASSIGN_OR_RETURN(const size_t n, ReadStream(out.subspan(done)));
-    if (n == 0) break;
-    done += n;
+    const auto n = ReadStream(out.subspan(done));
+    // What came before the damage counts; the next read says what is wrong.
+    if (!n.has_value() && done == 0) return Fail(n.error());
+    if (!n.has_value() || *n == 0) break;
+    done += *n;
   }
   return done;
 }
 
 Status Content::StartStream() {
   inflater_ = Inflater::ForMagic(magic_);
+  damage_ = Status::Ok();
   stream_at_ = 0;
   disk_at_ = 0;
   input_.resize(kInputBytes);
@@ -67,6 +70,7 @@ Status Content::StartStream() {
 
 // Some bytes of the stream; 0 when there are no more on disk.
 Result<size_t> Content::ReadStream(std::span<char> out) {
+  if (!damage_.ok()) return Fail(damage_);
   for (;;) {
     if (input_at_ == input_end_) {
       WEIR_ASSIGN_OR_RETURN(const size_t n, ReadDisk(disk_at_, input_));
@@ -77,7 +81,10 @@ Result<size_t> Content::ReadStream(std::span<char> out) {
     const std::string_view input(input_.data() + input_at_, input_end_ - input_at_);
     // Also without input: the last call may have stopped because `out` was full.
     const auto step = inflater_->Inflate(input, out);
-    if (!step.has_value()) return Fail(step.error().WithContext(path_));
+    if (!step.has_value()) {
+      damage_ = step.error().WithContext(path_);
+      return Fail(damage_);
+    }
     input_at_ += step->consumed;
     stream_at_ += step->produced;
     if (step->produced > 0) return step->produced;

@@ -45,6 +45,7 @@ class Content {
   uint64_t disk_at_ = 0;            // compressed: next byte to read from disk
   // Compressed files.
   std::unique_ptr<Inflater> inflater_;
+  Status damage_;                   // of the stream; sticks until it begins anew
   uint64_t stream_at_ = 0;          // uncompressed bytes that the stream has given
   std::string input_;               // compressed bytes read and not used yet: input_[input_at_, input_end_)
   size_t input_at_ = 0, input_end_ = 0;

@@ -31,7 +31,9 @@ void FileReader::Reserve(size_t bytes) {
 
 Result<bool> FileReader::Fill() {
   Head();   // the bytes may go now
-  const uint64_t keep_from = std::max(base_, offset_ - std::min(offset_, kIdentityBytes));
+  uint64_t needed = std::min(offset_, keep_from_);
+  if (offset_ - needed > kHistoryBytes) needed = offset_;
+  const uint64_t keep_from = std::max(base_, needed - std::min(needed, kIdentityBytes));
   if (keep_from > base_) {
     std::memmove(buffer_.get(), buffer_.get() + (keep_from - base_), static_cast<size_t>(end_ - keep_from));
     base_ = keep_from;
@@ -52,8 +54,8 @@ const std::optional<Digest128>& FileReader::Head() {
 
 Digest128 FileReader::TailDigest(uint64_t position) const {
   const uint64_t from = position - std::min(position, kIdentityBytes);
-  CHECK(position <= end_ && from >= base_);
-  return DigestBytes({buffer_.get() + (from - base_), static_cast<size_t>(position - from)});
+  CHECK(Holds(from, position));
+  return DigestBytes(Bytes(from, position));
 }
 
 }  // namespace weir::connectors

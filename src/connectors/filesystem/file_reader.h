@@ -16,6 +16,7 @@
 namespace weir::connectors {
 
 inline constexpr size_t kReadBlockBytes = 256 << 10;
+inline constexpr size_t kHistoryBytes = 1 << 20;
 
 class FileReader {
  public:
@@ -33,7 +34,12 @@ class FileReader {
   std::string_view Pending() const { return {buffer_.get() + (offset_ - base_), static_cast<size_t>(end_ - offset_)}; }
   uint64_t offset() const { return offset_; }      // of Pending() in the content
   void Consume(size_t n) { offset_ += n; }
-  // Digest of the last min(4096, position) bytes before `position` <= offset(), which is at most a window behind offset().
+  // Bytes from here on are kept if it costs no more than kHistoryBytes: a batch may be cut at any of its records.
+  void KeepFrom(uint64_t offset) { keep_from_ = offset; }
+  // Whether content [from, to) is in memory.
+  bool Holds(uint64_t from, uint64_t to) const { return from >= base_ && to <= end_; }
+  std::string_view Bytes(uint64_t from, uint64_t to) const { return {buffer_.get() + (from - base_), static_cast<size_t>(to - from)}; }
+  // Digest of the last min(4096, position) bytes before `position` <= offset(); they are held.
   Digest128 TailDigest(uint64_t position) const;
   // Digest of the first 4096 bytes, once offset() has passed them (of a reader that began before 4096; else never).
   const std::optional<Digest128>& Head();
@@ -50,6 +56,7 @@ class FileReader {
   std::unique_ptr<char[]> buffer_;                 // content [base_, end_), then padding
   size_t capacity_ = 0;                            // without padding
   uint64_t base_ = 0, offset_ = 0, end_ = 0;
+  uint64_t keep_from_ = UINT64_MAX;
   std::optional<Digest128> head_;
 };
 

@@ -17,6 +17,8 @@ int64_t FloorMs(int64_t ns) {
   return ns % 1'000'000 < 0 ? ms - 1 : ms;
 }
 
+uint64_t CountLines(std::string_view bytes) { return static_cast<uint64_t>(std::count(bytes.begin(), bytes.end(), '\n')); }
+
 }  // namespace
 
 FileSource::FileSource(io::Files& files, FileSourceOptions options, std::unique_ptr<FileCatalog> catalog)
@@ -68,17 +70,17 @@ Result<flow::ReadState> FileSource::Read(flow::PartitionIndex index, uint32_t ma
 // Decodes until max_rows, or until the file has no more.
 Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t max_rows, Batch& out) {
   FileReader& reader = *partition.reader;
+  reader.KeepFrom(partition.boundary().offset);
   const size_t marks_before = partition.marks.size();
   for (bool final = false;;) {
     const bool need_more = DecodeOnce(partition, final, max_rows, out);
     // One mark per call is enough: positions are asked for between two batches.
     if (partition.marks.size() > marks_before + 1) partition.marks.erase(partition.marks.end() - 2);
-    if (!need_more) return flow::ReadState::kRows;
+    if (!need_more || (!final && out.rows() >= max_rows)) return flow::ReadState::kRows;
     if (final) {
       if (!reader.Pending().empty()) return Fail(Code::kInternal, "the decoder left the end of " + partition.path);
       partition.state = State::kEnded;
-      partition.disk_bytes = partition.limit;
-      CloseReader(partition);
+      partition.disk_bytes = partition.limit;   // the reader stays until its bytes are sealed: a batch may be cut inside
       return flow::ReadState::kEnd;
     }
     const bool something = out.rows() > 0 || !out.non_rows.empty();
@@ -113,14 +115,14 @@ bool FileSource::DecodeOnce(FilePartition& partition, bool final, uint32_t max_r
   const uint64_t end = static_cast<uint64_t>(out.end_position);
   if (end > partition.boundary().offset) {
     Mark mark{end, line, reader.TailDigest(end)};
-    if (wants_line_) mark.line += static_cast<uint64_t>(std::count(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(end - block_begin), '\n'));
+    if (wants_line_) mark.line += CountLines(block.substr(0, static_cast<size_t>(end - block_begin)));
     partition.marks.push_back(mark);
     partition.end.reset();
     if (!partition.head && end >= kIdentityBytes) partition.head = reader.Head();
   } else {
     out.end_position = static_cast<int64_t>(partition.boundary().offset);
   }
-  if (wants_line_) reader.line += static_cast<uint64_t>(std::count(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(result.consumed), '\n'));
+  if (wants_line_) reader.line += CountLines(block.substr(0, result.consumed));
   return result.need_more;
 }
 
@@ -155,8 +157,7 @@ void FileSource::FillMetadata(const std::string& file_path, const FileReader& re
         uint64_t at = block_begin, line = reader.line;
         for (uint32_t row = from_row; row < rows; ++row) {
           const uint64_t begin = static_cast<uint64_t>(out.positions[row]);
-          line += static_cast<uint64_t>(std::count(block.begin() + static_cast<std::ptrdiff_t>(at - block_begin),
-                                                   block.begin() + static_cast<std::ptrdiff_t>(begin - block_begin), '\n'));
+          line += CountLines(block.substr(static_cast<size_t>(at - block_begin), static_cast<size_t>(begin - at)));
           at = begin;
           column.ints[row] = static_cast<int64_t>(line);
         }
@@ -205,8 +206,14 @@ Result<std::string> FileSource::EncodePosition(flow::PartitionIndex index, int64
   return EncodeBetweenMarks(partition, before, offset);
 }
 
-// A boundary inside a batch: the file is read again for it.
+// A boundary inside a batch. Its bytes are mostly still in memory; else the file is read again for it.
 Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partition, const Mark& before, uint64_t offset) {
+  const uint64_t window = std::min(offset, kIdentityBytes);
+  const uint64_t from = wants_line_ ? std::min(before.offset, offset - window) : offset - window;
+  if (partition.reader != nullptr && partition.reader->Holds(from, offset)) {
+    const std::string_view passed = wants_line_ ? partition.reader->Bytes(before.offset, offset) : std::string_view();
+    return EncodeSavedFile(partition.Save({offset, before.line + CountLines(passed), partition.reader->TailDigest(offset)}));
+  }
   WEIR_ASSIGN_OR_RETURN(const auto content, Content::Open(files_, partition.path, partition.limit));
   WEIR_ASSIGN_OR_RETURN(const ContentDigests digests, DigestsAt(*content, offset));
   Mark mark{offset, before.line, digests.tail};
@@ -215,7 +222,7 @@ Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partitio
     bytes.resize(static_cast<size_t>(std::min<uint64_t>(offset - at, kReadBlockBytes)));
     WEIR_ASSIGN_OR_RETURN(const size_t n, content->ReadAt(at, bytes));
     if (n < bytes.size()) return Fail(Code::kNotFound, partition.path + " became shorter while it was read");
-    mark.line += static_cast<uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+    mark.line += CountLines(bytes);
   }
   SavedFile saved = partition.Save(mark);
   saved.head = digests.head;
@@ -229,6 +236,7 @@ void FileSource::Release(flow::PartitionIndex index, int64_t position) {
   if (done == 0) return;
   partition.base = partition.marks[done - 1];
   partition.marks.erase(partition.marks.begin(), partition.marks.begin() + static_cast<std::ptrdiff_t>(done));
+  if (partition.marks.empty() && partition.state == State::kEnded) CloseReader(partition);
 }
 
 std::vector<flow::SourcePark> FileSource::parks() const {

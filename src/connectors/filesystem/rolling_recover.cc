@@ -49,7 +49,7 @@ Status RollingStage::Inspect(const flow::TakeoverContext& context) {
   if (stat.error().code() != Code::kNotFound) return Status(Code::kCannotCreate, stat.error().message());
   WEIR_RETURN_IF_ERROR(CheckParent(files_, options_.directory));
   WEIR_ASSIGN_OR_RETURN(const RollingExtent sealed, SealedExtent(context, options_.sink));
-  if ((sealed.open || !sealed.closed.empty()) && !HasWord(context, Verb::kAcceptMissing, options_.sink)) {
+  if ((sealed.open || !sealed.closed.empty()) && !HasWord(context, Verb::kAcceptMissing)) {
     ParkWith("rolling.missing", options_.directory + " is gone, with files of sealed epochs in it", {Verb::kAcceptMissing});
   }
   return Status::Ok();
@@ -58,8 +58,8 @@ Status RollingStage::Inspect(const flow::TakeoverContext& context) {
 Status RollingStage::InspectDirectory(const flow::TakeoverContext& context) {
   WEIR_ASSIGN_OR_RETURN(const RollingExtent sealed, SealedExtent(context, options_.sink));
   WEIR_ASSIGN_OR_RETURN(const auto names, files_.List(options_.directory));
-  const bool rewind = HasWord(context, Verb::kRewindFile, options_.sink);
-  const bool accept_missing = HasWord(context, Verb::kAcceptMissing, options_.sink);
+  const bool rewind = HasWord(context, Verb::kRewindFile);
+  const bool accept_missing = HasWord(context, Verb::kAcceptMissing);
   for (const std::string& name : names) {
     const auto parsed = ParseName(name);
     if (!parsed || !IsOurPrefix(context, parsed->lineage)) continue;
@@ -101,8 +101,8 @@ Status RollingStage::Recover(const flow::TakeoverContext& context) {
   if (made.ok()) WEIR_RETURN_IF_ERROR(files_.SyncDirectory(io::DirectoryOf(options_.directory)));
   if (!made.ok() && made.code() != Code::kExists) return made;
   WEIR_ASSIGN_OR_RETURN(const RollingExtent sealed, SealedExtent(context, options_.sink));
-  const bool accept_missing = HasWord(context, Verb::kAcceptMissing, options_.sink);
-  if (HasWord(context, Verb::kRewindFile, options_.sink)) WEIR_RETURN_IF_ERROR(MovePartsAside(context, sealed));
+  const bool accept_missing = HasWord(context, Verb::kAcceptMissing);
+  if (HasWord(context, Verb::kRewindFile)) WEIR_RETURN_IF_ERROR(MovePartsAside(context, sealed));
   for (const PartRecord& record : sealed.closed) {
     WEIR_ASSIGN_OR_RETURN(const Rename state, FinishRename(record));
     rename_to_forget_ = true;
@@ -111,7 +111,7 @@ Status RollingStage::Recover(const flow::TakeoverContext& context) {
     return Status::Ok();
   }
   WEIR_RETURN_IF_ERROR(RemoveLeftovers(context, sealed));
-  return sealed.open ? Reopen(*sealed.open, accept_missing || HasWord(context, Verb::kRewindFile, options_.sink)) : Status::Ok();
+  return sealed.open ? Reopen(*sealed.open, accept_missing || HasWord(context, Verb::kRewindFile)) : Status::Ok();
 }
 
 // Files in progress that no sealed epoch knows: of a life that died before its seal, or of a lineage that was given up by a fresh run.

@@ -4,9 +4,8 @@
 
 namespace weir::connectors {
 
-bool HasWord(const flow::TakeoverContext& context, protocol::Verb verb, const std::string& sink) {
-  return std::any_of(context.resolutions.begin(), context.resolutions.end(),
-                     [&](const protocol::Resolution& r) { return r.verb == verb && r.subject == sink; });
+bool HasWord(const flow::TakeoverContext& context, protocol::Verb verb) {
+  return std::any_of(context.resolutions.begin(), context.resolutions.end(), [&](const protocol::Resolution& r) { return r.verb == verb; });
 }
 
 EpochId NewestSealedOf(const flow::TakeoverContext& context, const Lineage& lineage) {

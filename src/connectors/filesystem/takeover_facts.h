@@ -9,8 +9,8 @@
 
 namespace weir::connectors {
 
-// Whether the operator has given this word for this sink.
-bool HasWord(const flow::TakeoverContext& context, protocol::Verb verb, const std::string& sink);
+// Whether the operator has given this word for the context's sink.
+bool HasWord(const flow::TakeoverContext& context, protocol::Verb verb);
 // Whether a lineage is this run's or an ancestor's.
 bool IsKnownLineage(const flow::TakeoverContext& context, const Lineage& lineage);
 // The newest epoch that this directory has sealed in a lineage of its own.
