@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# tests/bench/run.sh [ARGUMENT of bench.py...]: builds the release binary and the programs of the benchmarks, then
+# measures whole processes. Figures go to stdout as Markdown and to build/bench.md. Not a test: no time limits.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+packaging/apt-install.sh python3
+packaging/build.sh release weir gen_rows bare_simdjson
+exec python3 tests/bench/bench.py "$@"
