@@ -141,8 +141,9 @@ class Pruner {
     for (const ExprPtr& output : scan.outputs) Mark(*output, raw);
     // NOT NULL is enforced whether the column is read or not: which rows are accepted does not depend on the query.
     for (size_t i = 0; i < raw.size(); ++i) {
-      const auto column = static_cast<size_t>(scan.raw_columns[i]);
-      if (!scan.table->columns[column].type.nullable) raw[i] = true;
+      const auto& column = scan.table->columns[static_cast<size_t>(scan.raw_columns[i])];
+      const bool physical = column.kind == ColumnDef::Kind::kPhysical;
+      if (physical && !column.type.nullable) raw[i] = true;
     }
     const std::vector<int> map = MapOf(raw);
     for (const ExprPtr& output : scan.outputs) RemapColumns(*output, map);

@@ -83,7 +83,6 @@ constexpr Later kLaterKeys[] = {
     {"table.exec.emit.allow-lateness", "late rows are given by LATE(view) for now"},
     {"weir.receipt", "receipts of remote sinks come with Kafka"},
     {"weir.watermark", "upstream watermarks come with Kafka"},
-    {"weir.sink.if-exists", "an existing output that is not ours is always refused"},
     {"execution.runtime-mode", "bounded input ends the run by itself"},
     {"parallelism.default", "a pipeline runs on one loop thread"},
     {"table.exec.mini-batch.enabled",
@@ -95,7 +94,6 @@ constexpr Later kLaterTableOptions[] = {
     {"scan.watermark.emit.strategy", "the watermark is a column: it moves with every row"},
     {"weir.receipt", "receipts of remote sinks come with Kafka"},
     {"weir.watermark", "upstream watermarks come with Kafka"},
-    {"weir.sink.if-exists", "an existing output that is not ours is always refused"},
     {"sink.parallelism", "a pipeline runs on one loop thread"},
     {"scan.parallelism", "a pipeline runs on one loop thread"},
 };

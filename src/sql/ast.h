@@ -77,6 +77,7 @@ struct TableRef {
 };
 
 struct SelectItem {
+  Position at;
   ExprAstPtr expr;
   std::optional<Name> alias;
 };

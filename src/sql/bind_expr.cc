@@ -40,6 +40,15 @@ bool IsText(const Expr& e) {
 
 bool IsTimeType(const Type& t) { return t.IsTimestamp() || t.kind == TypeKind::kDate; }
 
+std::string JoinNames(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += i + 1 == names.size() ? " and " : ", ";
+    out += names[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 ExprPtr ExprBinder::Bind(const ExprAst& ast) {
@@ -146,6 +155,7 @@ const ScopeColumn* ExprBinder::FindColumn(const ExprAst& ast) {
   }
   std::string hint = DidYouMean(name.text, names);
   if (hint.empty()) hint = scope_.hint;
+  if (hint.empty() && names.size() <= 12) hint = "there are " + JoinNames(names);
   diagnostics_.Error(
       name.at,
       table == nullptr ? "unknown column " + name.text : *table + " has no column " + name.text,

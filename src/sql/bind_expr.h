@@ -109,8 +109,9 @@ class ExprBinder {
 
 // Whether a function is an aggregate ("SUM"); `upper` in capitals.
 bool IsAggregate(std::string_view upper);
-// Whether an aggregate stands anywhere in the tree.
-bool HasAggregate(const ExprAst& ast);
+// The first aggregate in the tree, or null.
+const ExprAst* FindAggregate(const ExprAst& ast);
+inline bool HasAggregate(const ExprAst& ast) { return FindAggregate(ast) != nullptr; }
 // The milliseconds of a day-time INTERVAL; false: reported. `months`, when not null, takes a
 // year-month interval instead.
 bool IntervalMs(const ExprAst& ast, Diagnostics& diagnostics, int64_t* ms, int64_t* months);

@@ -195,12 +195,12 @@ bool Has(const std::string_view (&list)[N], std::string_view name) {
 
 bool IsAggregate(std::string_view upper) { return Has(kAggregates, upper); }
 
-bool HasAggregate(const ExprAst& ast) {
-  if (ast.kind == ExprAst::Kind::kCall && IsAggregate(ast.name)) return true;
+const ExprAst* FindAggregate(const ExprAst& ast) {
+  if (ast.kind == ExprAst::Kind::kCall && IsAggregate(ast.name)) return &ast;
   for (const ExprAstPtr& arg : ast.args) {
-    if (HasAggregate(*arg)) return true;
+    if (const ExprAst* found = FindAggregate(*arg)) return found;
   }
-  return false;
+  return nullptr;
 }
 
 ExprPtr ExprBinder::BindCall(const ExprAst& ast) {

@@ -416,8 +416,8 @@ BoundSelect QueryBinder::BindGrouped(const SelectAst& select, const Source& sour
                              : Type::Timestamp(3).NotNull();
   const size_t before = diagnostics_.errors();
   if (select.where != nullptr) {
-    if (HasAggregate(*select.where)) {
-      diagnostics_.Error(select.where->at, "WHERE is asked before rows are aggregated",
+    if (const ExprAst* aggregate = FindAggregate(*select.where)) {
+      diagnostics_.Error(aggregate->at, "WHERE is asked before rows are aggregated",
                          "a condition on an aggregate is HAVING");
     } else {
       ExprBinder binder(diagnostics_, context_.plan.zone, grouping.scope);

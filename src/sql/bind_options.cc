@@ -156,7 +156,7 @@ void OptionBinder::BindSettings(const std::vector<StatementAst>& script, plan::P
     plan.zone = *parsed;
   } else {
     diagnostics_.Error(zone->value_position, "table.local-time-zone: " + parsed.error().message(),
-                       "named zones are not in this version: write UTC or an offset as '+02:00'");
+                       "named zones are not in this version");
   }
 }
 

@@ -75,8 +75,9 @@ bool QueryBinder::RefuseUnbounded(const SelectAst& select) {
     return true;
   }
   for (const SelectItem& item : select.items) {
-    if (!HasAggregate(*item.expr)) continue;
-    diagnostics_.Error(item.expr->at,
+    const ExprAst* aggregate = FindAggregate(*item.expr);
+    if (aggregate == nullptr) continue;
+    diagnostics_.Error(aggregate->at,
                        "an aggregate without a window keeps state for ever (unbounded state)",
                        hint);
     return true;
@@ -103,8 +104,8 @@ BoundSelect QueryBinder::BindPlain(const SelectAst& select, const std::vector<So
   ExprBinder binder(diagnostics_, context_.plan.zone, scope);
   for (const ExprAstPtr& on : select.on) binder.BindCondition(*on, "ON");
   if (select.where != nullptr) {
-    if (HasAggregate(*select.where)) {
-      diagnostics_.Error(select.where->at, "WHERE is asked before rows are aggregated",
+    if (const ExprAst* aggregate = FindAggregate(*select.where)) {
+      diagnostics_.Error(aggregate->at, "WHERE is asked before rows are aggregated",
                          "a condition on an aggregate is HAVING");
     } else {
       out.filter = binder.BindCondition(*select.where, "WHERE");
@@ -149,7 +150,7 @@ void QueryBinder::BindItems(const SelectAst& select, const Scope& scope, ExprBin
       continue;
     }
     BoundSelect::Item item;
-    item.at = ast.at;
+    item.at = selected.at;
     item.expr = binder.Bind(ast);
     if (selected.alias) {
       item.name = selected.alias->text;

@@ -15,7 +15,7 @@ constexpr std::string_view kReserved[] = {
     "LIMIT",  "NATURAL",   "NOT",       "NULL",    "ON",    "OR",     "ORDER",  "OUTER",
     "OVER",   "PARTITION", "PRIMARY",   "RIGHT",   "ROW",   "SELECT", "SET",    "TABLE",
     "THEN",   "TIME",      "TIMESTAMP", "TRUE",    "UNION", "USER",   "USING",  "VALUE",
-    "VALUES", "WATERMARK", "WHEN",      "WHERE",   "WITH",
+    "VALUES", "WHEN",      "WHERE",     "WITH",
 };
 
 }  // namespace

@@ -86,6 +86,7 @@ std::unique_ptr<SelectAst> Parser::ParseSelect() {
 bool Parser::ParseSelectItem(SelectAst& select) {
   SelectItem item;
   const Position at = Peek().at;
+  item.at = at;
   if (PeekSymbol("*")) {
     Take();
     item.expr = NewExpr(ExprAst::Kind::kStar, at);
@@ -131,7 +132,7 @@ bool Parser::ParseJoins(SelectAst& select) {
   while (true) {
     const Position at = Peek().at;
     if (TakeSymbol(",")) {
-      Refuse(at, "a join of several tables");
+      Refuse(at, "a join by comma");
     } else {
       TakeWord("NATURAL");
       if (!TakeWord("INNER") && !TakeWord("CROSS")) {

@@ -1,0 +1,523 @@
+// What is refused, where, and with which words. One string holds everything that a run finds.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/check.h"
+#include "sql/testing/specs.h"
+
+namespace weir::sql {
+namespace {
+
+// Lines 1 to 3 of every case.
+constexpr const char* kTables =
+    "CREATE TABLE src (k STRING, v INT, a DOUBLE, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - "
+    "INTERVAL '5' SECOND) WITH ('connector' = 'filesystem', 'path' = 'in.jsonl', 'format' = "
+    "'json');\n"
+    "CREATE TABLE out (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', "
+    "'format' = 'json');\n"
+    "CREATE VIEW w AS SELECT k, COUNT(*) AS n, window_time AS rt FROM TUMBLE(TABLE src, "
+    "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end, k;\n";
+
+std::string Errors(const std::string& sql) {
+  const CompileOutput out = Compile(TestInput(kTables + sql));
+  std::string text;
+  for (const plan::Diagnostic& d : out.diagnostics) {
+    if (d.severity != plan::Diagnostic::Severity::kError) continue;
+    if (!text.empty()) text += "\n";
+    text += std::to_string(d.position.line - 3) + ":" + std::to_string(d.position.column) + " " +
+            d.message;
+    if (!d.hint.empty()) text += " | " + d.hint;
+  }
+  CHECK((out.plan == nullptr) == !text.empty());
+  return text;
+}
+
+struct Case {
+  const char* given;
+  const char* want;
+};
+
+void Check(std::initializer_list<Case> cases) {
+  for (const Case& c : cases) {
+    CAPTURE(c.given);
+    CHECK(Errors(c.given) == c.want);
+  }
+}
+
+TEST_CASE(
+    "syntax errors say what was expected, and one statement's error does not hide another's") {
+  Check({
+      {"SELECT k FROM src", ""},
+      {"SELEC k FROM src",
+       "1:1 expected a statement (SET, CREATE TABLE, CREATE VIEW, INSERT INTO or SELECT), found "
+       "SELEC"},
+      {"SELECT k src;\nSELECT , FROM src;\nSELECT k FROM src WHERE;",
+       "1:13 expected FROM (a SELECT reads a table), found ';'\n2:8 expected an expression, found "
+       "','\n"
+       "3:24 expected an expression, found ';'"},
+      {"SELECT k FROM src SELECT k FROM src", "1:19 expected ';', found SELECT"},
+      {"SELECT k FROM src GROUP k", "1:25 expected BY, found k"},
+      {"CREATE TABLE t (a INT", "1:22 expected ')', found the end of the file"},
+      {"CREATE TABLE t (a INT)",
+       "1:23 expected WITH (...), which names the connector, found the end of the file"},
+      {"CREATE TABLE t (a INT,) WITH ()", "1:23 expected a column name, found ')'"},
+      {"CREATE TABLE t (a) WITH ('connector' = 'print')", "1:18 expected a type, found ')'"},
+      {"SELECT CASE k END FROM src", "1:15 expected WHEN, found END"},
+      {"SELECT 1 +", "1:11 expected an expression, found the end of the file"},
+      {"SET a = 'b'",
+       "1:5 the key of SET is written in single quotes | SET 'execution.checkpointing.interval' = "
+       "'1 s';"},
+      {"CREATE INDEX i", "1:8 expected TABLE or VIEW, found INDEX"},
+      // A broken definition is known by name: its uses are not reported too.
+      {"CREATE TABLE t (a INT b) WITH ('connector' = 'print');\nINSERT INTO t SELECT x FROM "
+       "nowhere; INSERT INTO out SELECT * FROM t;",
+       "1:23 expected ')', found b\n2:29 unknown table or view nowhere"},
+  });
+}
+
+TEST_CASE("reserved words as names are all reported with backticks as the way out") {
+  Check({
+      {"CREATE TABLE t (timestamp TIMESTAMP(3), value INT, k STRING) WITH ('connector' = "
+       "'filesystem', 'path' = 'x', 'format' = 'json');\nSELECT * FROM t;",
+       "1:17 \"timestamp\" is a reserved word | write `timestamp` (with backticks)\n"
+       "1:41 \"value\" is a reserved word | write `value` (with backticks)"},
+      {"CREATE TABLE t (`timestamp` TIMESTAMP(3), `value` INT, any INT, out INT, method INT) WITH "
+       "('connector' = 'filesystem', 'path' = 'x', 'format' = 'json');\nSELECT `timestamp`, "
+       "`value`, any FROM t",
+       ""},
+      {"SELECT k AS user FROM src",
+       "1:13 \"user\" is a reserved word | write `user` (with backticks)"},
+      {"SELECT \"k\" FROM src",
+       "1:8 double quotes are not used in this dialect: \"k\" | write `k` (with backticks) for a "
+       "name, 'k' (with single quotes) for a text"},
+  });
+}
+
+TEST_CASE("what comes in a later version is refused by name") {
+  Check({
+      {"SELECT DISTINCT k FROM src",
+       "1:8 SELECT DISTINCT is not in this version | GROUP BY in a window does it"},
+      {"SELECT k FROM src UNION ALL SELECT k FROM src",
+       "1:19 UNION is not in this version | two INSERTs into one table do what UNION ALL does"},
+      {"WITH x AS (SELECT 1) SELECT * FROM x",
+       "1:1 WITH is not in this version | write CREATE VIEW name AS SELECT ..."},
+      {"SELECT k FROM src ORDER BY k",
+       "1:19 ORDER BY is not in this version | rows of windows leave in the order of window_end"},
+      {"SELECT k FROM src LIMIT 1", "1:19 LIMIT is not in this version"},
+      {"SELECT a.k, b.x FROM src a JOIN src b ON a.k = b.k",
+       "1:15 b has no column x | there are k, v, a and ts\n1:28 JOIN is not in this version"},
+      {"SELECT a.k FROM src a, src b", "1:22 a join by comma is not in this version"},
+      {"SELECT k FROM src a LEFT JOIN src b ON TRUE",
+       "1:8 column k is ambiguous: a.k or b.k\n1:21 JOIN is not in this version"},
+      {"SELECT window_end, COUNT(*) FROM HOP(TABLE src, DESCRIPTOR(ts), INTERVAL '5' SECOND, "
+       "INTERVAL '10' SECOND) GROUP BY window_start, window_end",
+       "1:34 the window HOP is not in this version"},
+      {"SELECT window_end, COUNT(*) FROM CUMULATE(TABLE src, DESCRIPTOR(ts), INTERVAL '5' SECOND, "
+       "INTERVAL '10' SECOND) GROUP BY window_start, window_end",
+       "1:34 the window CUMULATE is not in this version"},
+      {"SELECT window_end, COUNT(DISTINCT k) FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '5' "
+       "SECOND) GROUP BY window_start, window_end",
+       "1:26 COUNT(DISTINCT ..) is not in this version"},
+      {"SELECT k, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS r FROM src",
+       "1:24 ROW_NUMBER() OVER is not in this version"},
+      {"SELECT k FROM src FOR SYSTEM_TIME AS OF ts",
+       "1:19 FOR SYSTEM_TIME AS OF is not in this version"},
+      {"SELECT k FROM LATERAL TABLE(f(k))", "1:15 LATERAL in FROM is not in this version"},
+      {"INSERT INTO out VALUES ('a', 1)",
+       "1:17 INSERT INTO .. VALUES is not in this version | select from a table"},
+      {"INSERT OVERWRITE out SELECT k, 1 FROM src",
+       "1:8 INSERT OVERWRITE is not in this version | delivered output is never replaced"},
+      {"DROP TABLE src",
+       "1:1 the statement DROP is not in this version | a table that no INSERT reads or writes is "
+       "not part of the pipeline"},
+      {"CREATE FUNCTION f AS 'x'", "1:8 CREATE FUNCTION is not in this version"},
+      {"CREATE TABLE t (a ARRAY<ROW<x INT>>, b MAP<STRING, INT>, c TIME(3)) WITH ('connector' = "
+       "'print')",
+       "1:19 the type ARRAY is not in this version\n1:40 the type MAP is not in this version\n1:60 "
+       "the type TIME is not in this version | use STRING, or TIMESTAMP with a date"},
+      {"CREATE TABLE t (a INT) PARTITIONED BY (a) WITH ('connector' = 'print')",
+       "1:24 PARTITIONED BY is not in this version"},
+      {"SET 'table.exec.state.ttl' = '1 h'",
+       "1:5 SET key table.exec.state.ttl is not in this version | state time to live comes with "
+       "deduplication and joins"},
+      {"SET 'table.local-time-zone' = 'Europe/Berlin'; SELECT k FROM src",
+       "1:31 table.local-time-zone: time zone 'Europe/Berlin' is not supported: use 'UTC' or a "
+       "fixed offset like '+02:00' | named zones are not in this version"},
+  });
+}
+
+TEST_CASE("SET keys and values") {
+  Check({
+      {"SET 'execution.checkpointing.intervall' = '1 s'",
+       "1:5 unknown SET key execution.checkpointing.intervall | did you mean "
+       "execution.checkpointing.interval?"},
+      {"SET 'execution.checkpointing.interval' = '1'",
+       "1:42 execution.checkpointing.interval: '1' is no duration: the unit is missing, as in '2 "
+       "s'"},
+      {"SET 'weir.on-error' = 'dead-leter'",
+       "1:23 weir.on-error: 'dead-leter' is not one of dead-letter, fail; did you mean "
+       "'dead-letter'?"},
+      {"SET 'weir.batch-rows' = '0'", "1:25 weir.batch-rows: '0' is too small: at least '1'"},
+      {"SET 'weir.memory.limit' = '64 MiB'; SET 'weir.memory.limit' = '65 MiB'",
+       "1:41 SET 'weir.memory.limit' stands twice, first in line 4 | a file is one job and has one "
+       "value for it"},
+      {"SET 'pipeline.name' = '${NOPE}'", "1:23 ${NOPE}: environment variable NOPE: is not set"},
+      {"SET 'pipeline.name' = '${X:-y}'",
+       "1:23 ${X:-y} is not understood | ${NAME}, ${cred:name} or ${file:/path}; there are no "
+       "default values"},
+      {"SET 'pipeline.name' = '${X'", "1:23 ${ without } | a literal ${ is written $${"},
+      // What a ${} stands for is never shown.
+      {"SET 'weir.batch-rows' = '${cred:pw}'",
+       "1:25 weir.batch-rows: the value of ${cred:pw} is not allowed"},
+  });
+}
+
+TEST_CASE("table options are checked with suggestions, all of them in one run") {
+  Check({
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'pat' = 'x', 'format' = 'jsn', "
+       "'source.monitor-interval' = '60')",
+       "1:24 required option path is missing\n1:58 unknown option pat | did you mean path?\n1:82 "
+       "unknown format 'jsn' | did you mean json?\n"
+       "1:117 source.monitor-interval: '60' is no duration: the unit is missing, as in '2 s'"},
+      {"CREATE TABLE t (a INT) WITH ('path' = 'x')", "1:24 the option connector is missing"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 't')",
+       "1:44 the connector kafka is not in this version | there are blackhole, datagen, "
+       "filesystem, print, sqlite"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesytem')",
+       "1:44 unknown connector 'filesytem' | did you mean filesystem?"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x')",
+       "1:24 the option format is missing | one of csv, json, raw, regex"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'avro')",
+       "1:83 the format avro is not in this version | one of csv, json, raw, regex"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'print', 'format' = 'json')",
+       "1:53 the connector print has no format"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'path' = 'y', "
+       "'format' = 'json')",
+       "1:72 option path stands twice"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json', "
+       "'csv.header' = 'true')",
+       "1:91 option csv.header belongs to the format csv, this table's is json"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json', "
+       "'weir.memory.limit' = '1 GiB')",
+       "1:91 weir.memory.limit is a SET key, no table option | SET 'weir.memory.limit' = '1 GiB';"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv', "
+       "'csv.field-delimiter' = '\"')",
+       "1:24 csv.field-delimiter must differ from csv.quote-character and csv.escape-character"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json', "
+       "'json.ignore-parse-errors' = 'true', 'weir.on-error' = 'fail')",
+       "1:91 json.ignore-parse-errors and weir.on-error contradict each other"},
+  });
+}
+
+TEST_CASE("CREATE TABLE") {
+  Check({
+      {"CREATE TABLE out (a INT) WITH ('connector' = 'print')",
+       "1:14 out is defined twice, first in line 2"},
+      {"CREATE TABLE IF NOT EXISTS out (a INT) WITH ('connector' = 'print'); SELECT k FROM src",
+       ""},
+      {"CREATE TABLE `a/b` (a INT) WITH ('connector' = 'print')",
+       "1:14 the name a/b holds a slash or a control character | it becomes part of file names"},
+      {"CREATE TABLE c.d (a INT) WITH ('connector' = 'print')",
+       "1:15 there are no catalogs or databases here | write the table's name alone"},
+      {"CREATE TABLE t (a INT, a STRING) WITH ('connector' = 'print')",
+       "1:24 column a stands twice"},
+      {"CREATE TABLE t (a VARCHAR) WITH ('connector' = 'print')",
+       "1:19 VARCHAR without a length would mean VARCHAR(1) | write STRING, or VARCHAR(n)"},
+      {"CREATE TABLE t (a INT, b AS c + 1, c AS a + 1) WITH ('connector' = 'datagen')",
+       "1:29 unknown column c | a computed column reads the table's physical and METADATA columns"},
+      {"CREATE TABLE t (a INT, b AS SUM(a)) WITH ('connector' = 'datagen')",
+       "1:29 a computed column has no aggregates"},
+      {"CREATE TABLE t (a INT METADATA FROM 'file.pth') WITH ('connector' = 'filesystem', 'path' = "
+       "'x', 'format' = 'json')",
+       "1:37 the connector filesystem has no metadata 'file.pth' | did you mean file.path?"},
+      {"CREATE TABLE t (`file.offset` INT METADATA VIRTUAL) WITH ('connector' = 'filesystem', "
+       "'path' = 'x', 'format' = 'json')",
+       "1:17 metadata 'file.offset' is BIGINT, not INT | declare it so, and cast in a computed "
+       "column"},
+      {"CREATE TABLE t (a STRING, WATERMARK FOR a AS a) WITH ('connector' = 'datagen')",
+       "1:41 a watermark needs TIMESTAMP(3) or TIMESTAMP_LTZ(3), a is STRING | a computed column "
+       "can convert it, as in t AS TO_TIMESTAMP(a)"},
+      {"CREATE TABLE t (a TIMESTAMP(6), WATERMARK FOR a AS a) WITH ('connector' = 'datagen')",
+       "1:47 a watermark needs TIMESTAMP(3) or TIMESTAMP_LTZ(3), a is TIMESTAMP(6) | event time is "
+       "in milliseconds"},
+      {"CREATE TABLE t (a TIMESTAMP(3), WATERMARK FOR b AS b) WITH ('connector' = 'datagen')",
+       "1:47 unknown column b"},
+      {"CREATE TABLE t (a TIMESTAMP(3), WATERMARK FOR a AS a + INTERVAL '1' SECOND) WITH "
+       "('connector' = 'datagen')",
+       "1:54 the watermark of a is a or a - INTERVAL '5' SECOND | another expression goes into a "
+       "computed column"},
+      {"CREATE TABLE t (a TIMESTAMP(3), WATERMARK FOR a AS a - INTERVAL '-1' SECOND) WITH "
+       "('connector' = 'datagen')",
+       "1:56 the bound of a watermark cannot be negative"},
+      {"CREATE TABLE t (a TIMESTAMP(3), WATERMARK FOR a AS a - INTERVAL '1' MONTH) WITH "
+       "('connector' = 'datagen')",
+       "1:56 INTERVAL '1' MONTH has no fixed length and cannot be used here | use DAY: INTERVAL "
+       "'30' DAY"},
+      {"CREATE TABLE t (a INT, PRIMARY KEY (b) NOT ENFORCED) WITH ('connector' = 'print')",
+       "1:37 unknown column b"},
+      {"CREATE TABLE t (a INT PRIMARY KEY) WITH ('connector' = 'print')",
+       "1:34 PRIMARY KEY must be NOT ENFORCED | weir does not look for duplicates: write PRIMARY "
+       "KEY (..) NOT ENFORCED"},
+  });
+}
+
+TEST_CASE("sources and sinks must be able to do what they are used for") {
+  Check({
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'print'); SELECT k FROM t",
+       "1:71 t cannot be read: print is a sink only"},
+      {"CREATE TABLE t (k STRING, n BIGINT) WITH ('connector' = 'datagen'); INSERT INTO t SELECT * "
+       "FROM out",
+       "1:81 t cannot be written: datagen is a source only"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = "
+       "'json', 'source.monitor-interval' = '1 s'); INSERT INTO t SELECT k FROM src",
+       "1:94 option source.monitor-interval is for sources, and t is written"},
+      {"CREATE TABLE t (k STRING, o BIGINT METADATA FROM 'file.offset') WITH ('connector' = "
+       "'filesystem', 'path' = 'x', 'format' = 'json'); INSERT INTO t SELECT k, 1 FROM src",
+       "1:27 METADATA column o cannot be written by filesystem | make it VIRTUAL: it is then left "
+       "out of the sink"},
+      {"CREATE TABLE t (k STRING, n INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' "
+       "= 'raw'); SELECT * FROM t",
+       "1:14 the format raw needs a table of one physical column, t has 2"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = "
+       "'regex', 'regex.pattern' = '(?P<x>a)'); INSERT INTO t SELECT k FROM src",
+       "1:95 option regex.pattern is for sources, and t is written"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = "
+       "'regex'); SELECT k FROM t",
+       "1:14 required option regex.pattern is missing | t is used in line 4"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'sqlite', 'path' = 'x', 'table' = "
+       "'forbidden'); INSERT INTO t SELECT k FROM src",
+       "1:81 this table is forbidden"},
+      {"INSERT INTO src SELECT * FROM src",
+       "1:13 src is read and written by one pipeline | write to another table, or make two "
+       "pipelines"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'file://./out.jsonl', "
+       "'format' = 'json'); INSERT INTO t SELECT k FROM src; INSERT INTO out SELECT k, v FROM src",
+       "1:14 t and out have one output | several INSERTs into one table share its output"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'dir/', 'format' = "
+       "'json'); CREATE TABLE u (k STRING) WITH ('connector' = 'filesystem', 'path' = './dir/x', "
+       "'format' = 'json'); INSERT INTO u SELECT k FROM t",
+       "1:111 u writes where t reads | the pipeline would read its own output"},
+      {"INSERT INTO w SELECT k, v FROM src", "1:13 w is a view, and a view cannot be written"},
+      {"SET 'pipeline.name' = 'x'",
+       "-2:1 the file has no INSERT and no SELECT: there is nothing to run"},
+  });
+}
+
+TEST_CASE("INSERT assigns by position, with casts that lose nothing") {
+  Check({
+      {"INSERT INTO out SELECT k, v FROM src", ""},
+      {"INSERT INTO out (n) SELECT v FROM src", ""},
+      {"INSERT INTO out SELECT k FROM src", "1:17 out takes 2 columns, this SELECT has 1"},
+      {"INSERT INTO out SELECT v, k FROM src",
+       "1:24 column k of out is STRING, this is INT | write CAST(.. AS STRING), or change the "
+       "column\n"
+       "1:27 column n of out is BIGINT, this is STRING | write CAST(.. AS BIGINT), or change the "
+       "column"},
+      {"INSERT INTO out SELECT k, a FROM src",
+       "1:27 column n of out is BIGINT, this is DOUBLE | write CAST(.. AS BIGINT), or change the "
+       "column"},
+      {"INSERT INTO out SELECT k, ts FROM src",
+       "1:27 column n of out is BIGINT, this is TIMESTAMP(3)"},
+      {"INSERT INTO out (n, m) SELECT v, v FROM src", "1:21 out has no column m that is written"},
+      {"INSERT INTO out (n, n) SELECT v, v FROM src", "1:21 column n stands twice"},
+      {"INSERT INTO out (n) SELECT v, k FROM src", "1:21 1 columns are named, this SELECT has 2"},
+      {"CREATE TABLE t (k STRING NOT NULL, n INT) WITH ('connector' = 'print'); INSERT INTO t (n) "
+       "SELECT v FROM src",
+       "1:85 column k of t is NOT NULL and has no value here"},
+      {"CREATE TABLE t (k VARCHAR(3)) WITH ('connector' = 'print'); INSERT INTO t SELECT k FROM "
+       "src",
+       "1:82 column k of t is VARCHAR(3), this is STRING | write CAST(.. AS VARCHAR(3)), or change "
+       "the column"},
+      {"INSERT INTO oot SELECT k, v FROM src", "1:13 unknown table oot | did you mean out?"},
+  });
+}
+
+TEST_CASE("names: unknown, ambiguous, too early") {
+  Check({
+      {"SELECT k, x, y FROM src",
+       "1:11 unknown column x | there are k, v, a and ts\n1:14 unknown column y | there are k, v, "
+       "a and ts"},
+      {"SELECT z.* FROM src", "1:8 there is no table z in FROM"},
+      {"SELECT k FROM srcc", "1:15 unknown table or view srcc | did you mean src?"},
+      {"SELECT q FROM later;\nCREATE VIEW later AS SELECT k AS q FROM src",
+       "1:15 later is defined further down, in line 5 | define it before it is used"},
+      {"SELECT k, v AS k FROM src", "1:11 two columns are named k | give one an alias (AS ..)"},
+      {"CREATE VIEW x (p, q) AS SELECT k FROM src", "1:16 2 names for 1 columns"},
+      // A view with a mistake is known: its readers are not reported.
+      {"CREATE VIEW x AS SELECT kk, v FROM src; SELECT kk, v FROM x; SELECT nope FROM x",
+       "1:25 unknown column kk | there are k, v, a and ts\n1:69 unknown column nope | there are kk "
+       "and v"},
+      {"SELECT s.k FROM (SELECT k FROM src) AS s; SELECT s.v FROM (SELECT k FROM src) s",
+       "1:52 s has no column v | there are k"},
+      {"SELECT raw, error FROM DEAD_LETTERS(src); SELECT k FROM src",
+       "1:13 unknown column error | dead letters have stage, code, message, raw, record, source, "
+       "part, pos and ts"},
+  });
+}
+
+TEST_CASE("windows") {
+  Check({
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' MONTH) GROUP BY "
+       "window_start, window_end",
+       "1:60 INTERVAL '1' MONTH has no fixed length and cannot be used here | use DAY: INTERVAL "
+       "'30' DAY"},
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '0' SECOND) GROUP BY "
+       "window_start, window_end",
+       "1:60 the size of TUMBLE must be more than 0"},
+      {"SELECT window_start FROM SESSION(TABLE src, DESCRIPTOR(ts), INTERVAL '-1' SECOND) GROUP BY "
+       "window_start, window_end",
+       "1:61 the gap of SESSION must be more than 0"},
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(ts), 10) GROUP BY window_start, "
+       "window_end",
+       "1:60 the size of a window is an interval, as in INTERVAL '10' SECOND"},
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(ts)) GROUP BY window_start, "
+       "window_end",
+       "1:26 TUMBLE is TUMBLE(TABLE t, DESCRIPTOR(ts), size [, offset])"},
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(v), INTERVAL '1' SECOND) GROUP BY "
+       "window_start, window_end",
+       "1:55 v of src has no watermark | its time column is ts"},
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(tss), INTERVAL '1' SECOND) GROUP BY "
+       "window_start, window_end",
+       "1:55 src has no column tss | did you mean ts?"},
+      {"CREATE TABLE t (x TIMESTAMP(3)) WITH ('connector' = 'datagen'); SELECT window_start FROM "
+       "TUMBLE(TABLE t, DESCRIPTOR(x), INTERVAL '1' SECOND) GROUP BY window_start, window_end",
+       "1:117 x of t has no watermark | write WATERMARK FOR x AS x - INTERVAL '5' SECOND in its "
+       "CREATE TABLE"},
+      {"SELECT k FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND)",
+       "1:15 a window needs GROUP BY window_start, window_end | a window whose rows are not "
+       "aggregated is not in this version"},
+      {"SELECT window_start FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) GROUP BY "
+       "window_start",
+       "1:81 GROUP BY needs both window_start and window_end, window_end is missing"},
+      {"SELECT k FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) GROUP BY "
+       "window_start, window_end",
+       "1:8 k is neither in GROUP BY nor in an aggregate"},
+      {"SELECT * FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) GROUP BY "
+       "window_start, window_end",
+       "1:8 * cannot be used with GROUP BY | name the columns"},
+      {"SELECT SUM(k), SUM(MAX(v)), MAX(v, v), SUM(*) FROM TUMBLE(TABLE src, DESCRIPTOR(ts), "
+       "INTERVAL '1' SECOND) GROUP BY window_start, window_end",
+       "1:8 SUM of STRING is not possible\n1:20 MAX is an aggregate and has no place here | "
+       "aggregates stand in the SELECT list and in HAVING of a query with GROUP BY window_start, "
+       "window_end\n"
+       "1:29 MAX(x) takes one argument\n1:40 SUM(x) takes one argument"},
+      {"SELECT COUNT(*) FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) WHERE COUNT(*) "
+       "> 1 GROUP BY window_start, window_end, 1",
+       "1:83 WHERE is asked before rows are aggregated | a condition on an aggregate is "
+       "HAVING\n1:131 GROUP BY takes columns and expressions, not literals | the position of a "
+       "column has no meaning here"},
+      {"SELECT COUNT(*) FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) WHERE "
+       "window_start > ts GROUP BY window_start, window_end",
+       "1:83 unknown column window_start | window_start, window_end and window_time are known in "
+       "SELECT, GROUP BY and HAVING only"},
+      {"SELECT k, COUNT(*) FROM SESSION(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) GROUP BY "
+       "window_start, window_end, k",
+       "1:81 the keys of GROUP BY and of SESSION's PARTITION BY must be the same columns | write "
+       "SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), gap) GROUP BY window_start, window_end, k"},
+      {"SELECT k, COUNT(*) FROM src GROUP BY k",
+       "1:29 GROUP BY without a window keeps state for ever (unbounded state) | read from "
+       "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL ..) and GROUP BY window_start, window_end, .."},
+      {"SELECT TUMBLE_START(ts, INTERVAL '3' SECOND) AS s, k, COUNT(*) AS n\nFROM src\nGROUP BY "
+       "TUMBLE(ts, INTERVAL '3' SECOND), k",
+       "3:10 GROUP BY TUMBLE(..) is the old Flink syntax | write FROM TUMBLE(TABLE src, "
+       "DESCRIPTOR(ts), INTERVAL '3' SECOND) GROUP BY window_start, window_end, k and select "
+       "window_start or window_end instead of TUMBLE_START or TUMBLE_END"},
+      {"SELECT n FROM FOO(TABLE src)",
+       "1:15 unknown table function FOO | there are TUMBLE, SESSION, LATE and DEAD_LETTERS"},
+      {"SELECT window_start FROM TUMBLE((SELECT * FROM src), DESCRIPTOR(ts), INTERVAL '1' SECOND) "
+       "GROUP BY window_start, window_end",
+       "1:33 a query inside TUMBLE is not in this version | make it a view"},
+  });
+}
+
+TEST_CASE("time attributes go through views by plain reference only") {
+  Check({
+      {"CREATE VIEW x AS SELECT ts AS t, v FROM src WHERE v > 1; SELECT window_end, SUM(v) FROM "
+       "TUMBLE(TABLE x, DESCRIPTOR(t), INTERVAL '1' MINUTE) GROUP BY window_start, window_end",
+       ""},
+      {"CREATE VIEW x AS SELECT ts + INTERVAL '1' SECOND AS t FROM src; SELECT window_end FROM "
+       "TUMBLE(TABLE x, DESCRIPTOR(t), INTERVAL '1' MINUTE) GROUP BY window_start, window_end",
+       "1:115 t of x has no watermark | write WATERMARK FOR t AS t - INTERVAL '5' SECOND in its "
+       "CREATE TABLE"},
+      {"SELECT window_end, SUM(n) FROM TUMBLE(TABLE w, DESCRIPTOR(rt), INTERVAL '1' MINUTE) GROUP "
+       "BY window_start, window_end",
+       ""},
+      {"CREATE VIEW x AS SELECT window_end, COUNT(*) AS n, window_time FROM TUMBLE(TABLE src, "
+       "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end;\n"
+       "SELECT SUM(n) FROM TUMBLE(TABLE x, DESCRIPTOR(window_end), INTERVAL '1' MINUTE) GROUP BY "
+       "window_start, window_end;\n"
+       "SELECT SUM(n) FROM TUMBLE(TABLE x, DESCRIPTOR(window_time), INTERVAL '1' MINUTE) GROUP BY "
+       "window_start, window_end;",
+       "2:47 window_end of x has no watermark | select window_time in the view and use "
+       "DESCRIPTOR(window_time)\n"
+       "2:104 window_end is a column of the window and of its input | give the input's another "
+       "name in its view (AS ..)\n"
+       "3:105 window_end is a column of the window and of its input | give the input's another "
+       "name in its view (AS ..)"},
+  });
+}
+
+TEST_CASE("LATE and DEAD_LETTERS") {
+  Check({
+      {"SELECT k, v, window_end FROM LATE(w); INSERT INTO out SELECT k, n FROM w", ""},
+      {"SELECT * FROM LATE(src)",
+       "1:20 src is a table: only a view with a window has late rows | name the view that has the "
+       "window"},
+      {"CREATE VIEW x AS SELECT k FROM w; SELECT * FROM LATE(x)",
+       "1:54 LATE(x): x has no window of its own | did you mean LATE(w)?"},
+      {"CREATE VIEW x AS SELECT window_end, SUM(n) AS s FROM TUMBLE(TABLE w, DESCRIPTOR(rt), "
+       "INTERVAL '1' MINUTE) GROUP BY window_start, window_end; SELECT * FROM LATE(x)",
+       ""},
+      {"CREATE TABLE t (window_end STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+       "('connector' = 'datagen');\n"
+       "CREATE VIEW x AS SELECT COUNT(*) AS n, window_start FROM TUMBLE(TABLE t, DESCRIPTOR(ts), "
+       "INTERVAL '1' MINUTE) GROUP BY window_start, window_end;",
+       "2:134 window_end is a column of the window and of its input | give the input's another "
+       "name in its view (AS ..)"},
+      {"CREATE TABLE t (`watermark` STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH "
+       "('connector' = 'datagen');\n"
+       "CREATE VIEW x AS SELECT COUNT(*) AS n FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' "
+       "MINUTE) GROUP BY window_start, window_end; SELECT ts FROM LATE(x)",
+       "2:152 LATE(x) would have two columns watermark | give the column of the window's input "
+       "another name (AS ..)"},
+      {"SELECT * FROM DEAD_LETTERS(out)",
+       "1:28 no INSERT reads or writes out: it cannot have dead letters"},
+      {"INSERT INTO out SELECT k, v FROM src; CREATE TABLE p (m STRING) WITH ('connector' = "
+       "'filesystem', 'path' = 'p', 'format' = 'json'); INSERT INTO p SELECT message FROM "
+       "DEAD_LETTERS(out); INSERT INTO p SELECT message FROM DEAD_LETTERS(p)",
+       "1:233 DEAD_LETTERS(p) goes into p again: a dead letter of a dead letter would never end | "
+       "write them to another table"},
+      {"SELECT * FROM DEAD_LETTERS(nope)", "1:28 unknown table or view nope"},
+  });
+}
+
+TEST_CASE("statement sets only bracket INSERTs") {
+  Check({
+      {"EXECUTE STATEMENT SET BEGIN INSERT INTO out SELECT k, v FROM src; END;", ""},
+      {"BEGIN STATEMENT SET; INSERT INTO out SELECT k, v FROM src; INSERT INTO out SELECT k, n "
+       "FROM w; END",
+       ""},
+      {"EXECUTE STATEMENT SET BEGIN SELECT k FROM src; END;",
+       "1:29 a statement set holds INSERT statements only"},
+      {"EXECUTE STATEMENT SET BEGIN INSERT INTO out SELECT k, v FROM src;",
+       "1:1 this statement set is never closed | end it with END;"},
+      {"INSERT INTO out SELECT k, v FROM src; END;", "1:39 END without a statement set before it"},
+  });
+}
+
+TEST_CASE("set defaults are checked with their place") {
+  CompileInput input = TestInput(std::string(kTables) + "SELECT k FROM src");
+  input.set_defaults["weir.memory.limit"] = {"64", "[set]", "weir.toml:3:1"};
+  input.set_defaults["weir.memory.limt"] = {"64 MiB", "[set]", "weir.toml:4:1"};
+  const CompileOutput out = Compile(input);
+  CHECK(out.plan == nullptr);
+  const std::string text = FormatDiagnostics(input, out.diagnostics);
+  CHECK(text.find("weir.toml:3:1: weir.memory.limit: '64' is no size: the unit is missing") !=
+        std::string::npos);
+  CHECK(text.find("weir.toml:4:1: unknown SET key weir.memory.limt\n  hint: did you mean "
+                  "weir.memory.limit?") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace weir::sql
