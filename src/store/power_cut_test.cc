@@ -2,7 +2,6 @@
 // What was acknowledged as sealed must be there, whole: its chain, its state, its rows.
 #include <doctest/doctest.h>
 
-#include "base/log.h"
 #include "store/testing/spool_world.h"
 #include "store/testing/world.h"
 
@@ -36,7 +35,8 @@ std::string ExpectedRows(EpochId id) {
   return out;
 }
 
-// Too small a disk for the reserve: writing it in each of a thousand lives would be most of the test.
+// Too small a disk for the reserve: writing it in each of a thousand lives would be most of the
+// test.
 constexpr uint64_t kDiskBytes = 6 << 20;
 
 // What a start does up to "go on", and everything that must be true then. `sealed`: the last epoch
@@ -58,8 +58,8 @@ Status Live(World& world, EpochId& sealed, bool& fresh_again) {
   life.context.lineages = &lineages;
   if (!fresh) {
     if (newest->id < sealed || newest->id > sealed + 1) {
-      return Status(Code::kInternal, "sealed " + std::to_string(sealed) + ", found " +
-                                         std::to_string(newest->id));
+      return Status(Code::kInternal,
+                    "sealed " + std::to_string(sealed) + ", found " + std::to_string(newest->id));
     }
     sealed = newest->id;
     life.context.lineage = lineages.back().lineage;
@@ -69,8 +69,7 @@ Status Live(World& world, EpochId& sealed, bool& fresh_again) {
     }
   }
   WEIR_RETURN_IF_ERROR(life.Inspect());
-  WEIR_RETURN_IF_ERROR(
-      store->BeginRun(AskedFor(), decision, life.spool().HighestEpochSeen(), {}));
+  WEIR_RETURN_IF_ERROR(store->BeginRun(AskedFor(), decision, life.spool().HighestEpochSeen(), {}));
   fresh_again |= fresh;
   life.context.lineage = store->run().lineage;
   life.context.base = store->run().base;
@@ -86,7 +85,8 @@ Status Live(World& world, EpochId& sealed, bool& fresh_again) {
     const EpochId n = sealed + 1;
     FrozenEpoch epoch = testing::Frozen(n, 2);
     epoch.id = n + shift;
-    WEIR_RETURN_IF_ERROR(life.Stage(static_cast<int64_t>((n - 1) * kRowsAnEpoch), kRowsAnEpoch, 40));
+    WEIR_RETURN_IF_ERROR(
+        life.Stage(static_cast<int64_t>((n - 1) * kRowsAnEpoch), kRowsAnEpoch, 40));
     const auto extent = life.spool().Freeze(epoch.id, n == kEpochs);
     WEIR_RETURN_IF_ERROR(life.spool().Sync());
     epoch.sinks.push_back({"rows", *extent, "db"});
@@ -238,7 +238,6 @@ TEST_CASE("I/O error: sticks, and the next life has every acknowledged seal") {
 }
 
 TEST_CASE("power cut: whatever was lost, the acknowledged seal is there and whole") {
-  ConfigureLog({.level = LogLevel::kError});
   int lost = 0;
   for (uint64_t seed = 1; seed <= 3; ++seed) CrashEverywhere(true, seed, lost);
   CHECK(lost > 100);  // else it proves nothing

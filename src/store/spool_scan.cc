@@ -161,8 +161,12 @@ class Scan {
     for (const EpochSpan& span : out_.spans) {
       const uint64_t before = span.rows_total - span.rows;
       if (span.epoch > acked) {
-        const bool gap = rows_known ? before != rows : !StartsAt(span, acked);
-        if (gap) return Lost(from, span.epoch - 1, rows_known ? before - rows : 0, rows_known);
+        // Behind damage at or below A only the segment's header says that nothing is missing.
+        const bool contiguous = (rows_known && before == rows) || StartsAt(span, acked);
+        if (!contiguous) {
+          return Lost(std::max(from, acked), span.epoch - 1, rows_known ? before - rows : 0,
+                      rows_known && from >= acked, span.segment);
+        }
       }
       rows_known = true;
       rows = span.rows_total;
@@ -171,7 +175,7 @@ class Scan {
     const SpoolExtent& sealed = *question_.sealed;
     if (sealed.epoch > acked && (!rows_known || rows != sealed.rows_total)) {
       return Lost(std::max(from, acked), sealed.epoch, rows_known ? sealed.rows_total - rows : 0,
-                  rows_known);
+                  rows_known, sealed.segment);
     }
     for (const Damage& damage : damage_) {
       out_.notices.push_back(PathOf(damage.segment) + ", offset " + std::to_string(damage.offset) +
@@ -196,11 +200,15 @@ class Scan {
     return (*reader)->first_block() == span.begin && (*reader)->header().previous <= acked;
   }
 
-  Status Lost(EpochId after, EpochId to, uint64_t rows, bool rows_known) const {
-    std::string where =
-        PathOf(damage_.empty() ? question_.sealed->segment : damage_.front().segment);
-    where += damage_.empty() ? ": missing or cut off"
-                             : ", offset " + std::to_string(damage_.front().offset) + ": damaged";
+  // `at`: the segment that the missing rows lie in or before.
+  Status Lost(EpochId after, EpochId to, uint64_t rows, bool rows_known, uint64_t at) const {
+    std::string where = "a segment before " + PathOf(at) + " is missing";
+    if (!damage_.empty()) {
+      where = PathOf(damage_.front().segment) + ", offset " +
+              std::to_string(damage_.front().offset) + ": damaged";
+    } else if (!out_.segments.contains(at)) {
+      where = PathOf(at) + " is missing";
+    }
     return Status(Code::kCorruption,
                   where + ". Lost with it: sealed rows of epochs " + std::to_string(after + 1) +
                       " to " + std::to_string(to) +

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "sqlite/database.h"
 #include "state/blob.h"
 #include "store/chain.h"
@@ -19,6 +20,7 @@ std::unique_ptr<io::Worker> InlineWorker(const char*, io::CompletionQueue& queue
 }  // namespace
 
 World::World() {
+  ConfigureLog({.level = LogLevel::kError});  // thousands of lives
   CHECK(sqlite::InitializeSqlite().ok());
   Successor(std::make_unique<io::SimFiles>());
 }
