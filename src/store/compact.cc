@@ -18,6 +18,10 @@ namespace {
 using sqlite::Statement;
 
 constexpr EpochId kEpochsKept = 1000;
+// Parts of a merge are numbered from here, negative until all are there. Minus n and n take the
+// same space in a row, and only then SQLite changes the one number in place; 0 and 1 are stored in
+// no space, and a megabyte would be written again for it.
+constexpr int64_t kFirstPart = 2;
 constexpr EpochId kPruneStep = 256;  // not at every seal: a deletion writes pages too
 
 struct Entry {
@@ -181,7 +185,8 @@ Status Store::Impl::MergeSlice(uint64_t max_bytes) {
   WEIR_RETURN_IF_ERROR(ReadBlobs(merge->key, newest_first,
                                  [&](std::string_view blob) { return slice.AddOlder(blob); }));
   const std::string data = slice.Write();
-  BlobRef part{next_blob_id, merge->inputs.back().epoch, -1, data.size()};
+  const auto number = static_cast<int64_t>(merge->parts.size()) + kFirstPart;
+  const BlobRef part{next_blob_id, merge->inputs.back().epoch, -number, data.size()};
   BucketBlobs parts = merge->parts;
   const auto write = [&]() -> Status {
     WEIR_RETURN_IF_ERROR(WriteBlob(merge->key, part, data));
@@ -191,10 +196,10 @@ Status Store::Impl::MergeSlice(uint64_t max_bytes) {
       WEIR_RETURN_IF_ERROR(
           Run("DELETE FROM blob WHERE id = ?", [&](Statement& row) { row.BindInt(1, ref.id); }));
     }
-    for (size_t i = 0; i < parts.size(); ++i) {
-      parts[i].part = static_cast<int64_t>(i);
+    for (BlobRef& ref : parts) {
+      ref.part = -ref.part;
       WEIR_RETURN_IF_ERROR(Run("UPDATE blob SET part = ? WHERE id = ?", [&](Statement& row) {
-        row.BindInt(1, parts[i].part).BindInt(2, parts[i].id);
+        row.BindInt(1, ref.part).BindInt(2, ref.id);
       }));
     }
     return Status::Ok();

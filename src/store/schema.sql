@@ -60,7 +60,7 @@ CREATE TABLE blob (
   id INTEGER PRIMARY KEY,
   owner TEXT NOT NULL,            -- node name
   epoch INTEGER NOT NULL,         -- applied in this order ...
-  part INTEGER NOT NULL,          -- ... then this one (a large bucket is merged into several blobs); -1: being merged
+  part INTEGER NOT NULL,          -- ... then this one (a large bucket is merged into several blobs); below 0: being merged, not in use
   crc INTEGER NOT NULL,           -- CRC-32C of data
   bucket BLOB NOT NULL,
   data BLOB NOT NULL

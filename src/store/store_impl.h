@@ -56,7 +56,7 @@ struct Head {
 };
 
 // A large bucket on its way to its merged form: parts are written between seals, invisible (part
-// -1) until the last one is there.
+// below 0) until the last one is there.
 struct Merge {
   BucketKey key;
   BucketBlobs inputs;
