@@ -38,13 +38,22 @@ class JsonDecoder final : public RowDecoder {
  private:
   size_t DecodeLines(const Lines& lines, uint32_t max_rows, Batch& out);
   size_t DecodeTail(std::string_view tail, int64_t position, uint32_t max_rows, Batch& out);
-  const char* DecodeLine(const char* p, const Lines& lines, uint32_t& row, Batch& out);
+  const char* NoRow(const char* p, const char* record, const Lines& lines, uint32_t row,
+                    Batch& out);
+  bool TooLong(const char* record, const char* next) const {
+    return long_line_.TooLong(static_cast<size_t>(next - record) - 1);
+  }
   DeadReason Refusal(const char* begin) const { return {reader_.Code(), reader_.Message(begin)}; }
 
   json::RowReader reader_;
   LongLine long_line_;
   std::string padded_;  // a record that needs a line feed and padding behind it
 };
+
+bool StartsWithMark(const Lines& lines) {
+  return std::string_view(lines.begin, static_cast<size_t>(lines.end - lines.begin))
+      .starts_with(kByteOrderMark);
+}
 
 void CopyPadded(std::string_view record, std::string& out) {
   out.assign(record);
@@ -94,10 +103,22 @@ size_t JsonDecoder::DecodeLines(const Lines& lines, uint32_t max_rows, Batch& ou
   reader_.SetBase(lines.begin, lines.begin);
 
   const size_t non_rows_max = out.non_rows.size() + max_rows;
+  int64_t* const positions = out.positions.data();
   const char* p = lines.begin;
+  // The mark belongs to the first record's bytes, but is none of its text.
+  size_t mark = lines.position == 0 && StartsWithMark(lines) ? kByteOrderMark.size() : 0;
   uint32_t row = first;
   while (p < lines.end && row < last && out.non_rows.size() < non_rows_max) {
-    p = DecodeLine(p, lines, row, out);
+    const char* const record = p + mark;
+    const char* const next = json::IsBlankLine(record) ? nullptr : reader_.Read(record, row);
+    if (__builtin_expect(next != nullptr && !TooLong(record, next), 1)) {
+      positions[row++] = lines.position + (p - lines.begin);
+      p = next;
+    } else {
+      if (next != nullptr) reader_.Discard(row);
+      p = NoRow(p, record, lines, row, out);
+    }
+    mark = 0;
   }
   reader_.Close(out, row);
   return std::min(static_cast<size_t>(p - lines.begin), lines.real_bytes);
@@ -111,37 +132,22 @@ size_t JsonDecoder::DecodeTail(std::string_view tail, int64_t position, uint32_t
   return DecodeLines({begin, begin + tail.size() + 1, position, tail.size()}, max_rows, out);
 }
 
-// Reads the line at p into `row`, and moves `row` on, or appends a NonRow. Returns the next line.
-const char* JsonDecoder::DecodeLine(const char* p, const Lines& lines, uint32_t& row, Batch& out) {
-  const int64_t position = lines.position + (p - lines.begin);
-  if (position == 0 &&
-      std::string_view(p, static_cast<size_t>(lines.end - p)).starts_with(kByteOrderMark)) {
-    p += kByteOrderMark.size();
-  }
-  const bool empty = json::MayBeBlank(*p) && *json::SkipBlanks(p) == '\n';
-  if (!empty) {
-    const char* const next = reader_.Read(p, row);
-    if (next != nullptr) {
-      if (__builtin_expect(!long_line_.TooLong(static_cast<size_t>(next - p) - 1), 1)) {
-        out.positions[row++] = position;
-        return next;
-      }
-      reader_.Discard(row);
-    }
-  }
-  // No row. Its end is searched for only now: a row that is read finds its own.
+// Appends what the record at p is instead of a row. Its end is searched for only now: a row that is
+// read finds its own. Returns the next record.
+const char* JsonDecoder::NoRow(const char* p, const char* record, const Lines& lines, uint32_t row,
+                               Batch& out) {
   const char* const feed =
-      static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(lines.end - p)));
-  const std::string_view raw(p, static_cast<size_t>(feed - p));
-  const int64_t next_position =
-      lines.position +
-      static_cast<int64_t>(std::min(static_cast<size_t>(feed + 1 - lines.begin), lines.real_bytes));
+      static_cast<const char*>(std::memchr(record, '\n', static_cast<size_t>(lines.end - record)));
+  const std::string_view raw(record, static_cast<size_t>(feed - record));
+  const size_t next = std::min(static_cast<size_t>(feed + 1 - lines.begin), lines.real_bytes);
+  const int64_t position = lines.position + (p - lines.begin);
+  const int64_t next_position = lines.position + static_cast<int64_t>(next);
   if (long_line_.TooLong(raw.size())) {
     out.non_rows.push_back(long_line_.Dead(raw, position, next_position, row));
-  } else if (empty) {
+  } else if (json::IsBlankLine(record)) {
     out.non_rows.push_back(SkippedRecord(position, next_position, row));
   } else {
-    out.non_rows.push_back(DeadRecord(position, next_position, row, Refusal(p), raw));
+    out.non_rows.push_back(DeadRecord(position, next_position, row, Refusal(record), raw));
   }
   return feed + 1;
 }

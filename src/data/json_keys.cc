@@ -23,25 +23,31 @@ KeyTable::KeyTable(const std::vector<std::string>& names) {
   }
 }
 
-void KeySlots::Learn(int i, const char* begin, const char* end, int action) {
+KeySlots::KeySlots() {
+  for (int i = 0; i < kSlots; ++i) slots_[i].next = &slots_[i + 1];
+  slots_[kSlots].next = &slots_[kSlots];
+}
+
+void KeySlots::Learn(const Slot* slot, const char* begin, const char* end, int action,
+                     JsonColumn* column) {
   ++misses_;
-  if (i >= kSlots) return;
-  Slot& slot = slots_[i];
+  if (slot == slots_ + kSlots) return;
+  Slot& learned = slots_[slot - slots_];
   const size_t length = static_cast<size_t>(end - begin);
-  if (length > sizeof slot.bytes) {
-    slot = Slot{};
+  if (length > sizeof learned.bytes) {
+    learned.action = kUnknown;
     return;
   }
-  std::memcpy(slot.bytes, begin, length);
-  slot.asked = length == 32 ? 0xffffffff : (uint32_t{1} << length) - 1;
-  slot.want = slot.asked;
-  slot.length = static_cast<int>(length);
-  slot.action = action;
+  std::memcpy(learned.bytes, begin, length);
+  learned.ignored = length == 32 ? 0 : ~uint32_t{0} << length;
+  learned.length = static_cast<int>(length);
+  learned.action = action;
+  learned.column = column;
 }
 
 void KeySlots::EndPeriod() {
-  predicting_ = !predicting_ || misses_ <= kTrialRows;
-  rows_left_ = predicting_ ? kTrialRows : kRestRows;
+  guessing_ = !guessing_ || misses_ <= kTrialRows;
+  rows_left_ = guessing_ ? kTrialRows : kRestRows;
   misses_ = 0;
 }
 

@@ -19,6 +19,7 @@ namespace weir::json {
 // What stands between two values, when it is no column's key: an unread one, or the end of the row.
 inline constexpr int kSkipValue = -1;
 inline constexpr int kCloseRow = -2;
+inline constexpr int kUnknown = -3;  // not checked yet
 
 // From a key's bytes to its column, by length and first eight bytes.
 class KeyTable {
@@ -57,38 +58,46 @@ class KeyTable {
   size_t mask_ = 0;
 };
 
+class JsonColumn;
+
 class KeySlots {
  public:
   struct alignas(64) Slot {
     char bytes[32] = {};
-    uint32_t asked = 0;  // which of the 32 compares count
-    uint32_t want = 1;   // what they must give: of an empty slot, what they cannot
+    uint32_t ignored = 0;  // which of the 32 compares do not count
     int length = 0;
-    int action = kSkipValue;
+    int action = kUnknown;  // an empty slot may match by chance, and then says so
+    JsonColumn* column = nullptr;
+    const Slot* next = nullptr;
 
-    bool Matches(const char* p) const { return (Scan::EqualMask32(p, bytes) & asked) == want; }
+    bool Matches(const char* p) const { return (Scan::EqualMask32(p, bytes) | ignored) == ~0u; }
   };
-  static constexpr int kSlots = 64;
 
-  // The memory for what stands before value i of a row. Beyond kSlots it matches nothing.
-  const Slot& At(int i) const { return slots_[i < kSlots ? i : kSlots]; }
-  // [begin, end) was checked and means `action`.
-  void Learn(int i, const char* begin, const char* end, int action);
+  KeySlots();
+  KeySlots(const KeySlots&) = delete;  // slots point to one another
+  KeySlots& operator=(const KeySlots&) = delete;
+
+  // The memory for what stands before a row's first value; its `next` is for the second, and so on.
+  // Behind the last one comes one that stays empty.
+  const Slot* First() const { return slots_; }
+  // [begin, end) was checked, was no match for `slot`, and means `action`.
+  void Learn(const Slot* slot, const char* begin, const char* end, int action, JsonColumn* column);
 
   // The guess is given up for a while when it misses more than once a row on average, as with
   // shuffled keys.
-  bool predicting() const { return predicting_; }
+  bool guessing() const { return guessing_; }
   void EndRow() {
     if (--rows_left_ == 0) EndPeriod();
   }
 
  private:
+  static constexpr int kSlots = 64;
   static constexpr int kTrialRows = 256;
   static constexpr int kRestRows = 31 * kTrialRows;
   void EndPeriod();
 
   Slot slots_[kSlots + 1];
-  bool predicting_ = true;
+  bool guessing_ = true;
   int rows_left_ = kTrialRows;
   int misses_ = 0;
 };

@@ -40,46 +40,12 @@ void RowReader::Close(Batch& batch, uint32_t rows) {
   batch.ResizeOwned(rows);
 }
 
-const char* RowReader::Read(const char* p, uint32_t row) {
-  context_.failure.error = JsonError::kNone;
-  context_.has_problem = false;
-  strings_mark_ = context_.strings.mark();
-  const char* const end = ReadFields(p, row);
-  slots_.EndRow();
-  if (__builtin_expect(end != nullptr && !context_.has_problem && not_null_.empty(), 1)) return end;
-  if (end != nullptr && Complete(row)) return end;
-  Discard(row);
-  return nullptr;
-}
-
-const char* RowReader::ReadFields(const char* p, uint32_t row) {
-  const bool predicting = slots_.predicting();
-  for (int i = 0;; ++i) {
-    int action;
-    const KeySlots::Slot& slot = slots_.At(i);
-    if (predicting && slot.Matches(p)) {
-      p += slot.length;
-      action = slot.action;
-      if (action == kCloseRow) return p;
-      // More blanks may follow here than where the slot was learned.
-      if (MayBeBlank(*p)) p = SkipBlanks(p);
-    } else {
-      p = ReadGlue(p, i, action);
-      if (p == nullptr || action == kCloseRow) return p;
-    }
-    p = action >= 0 ? columns_[static_cast<size_t>(action)].Read(p, row, context_)
-                    : SkipValue(p, context_.failure);
-    if (p == nullptr) return nullptr;
-  }
-}
-
-// What stands before value i: the object's begin or a comma, a key, a colon; or the row's end.
-const char* RowReader::ReadGlue(const char* p, int i, int& action) {
-  const char* const begin = p;
+// What stands before a value: the object's begin or a comma, a key, a colon; or the row's end.
+inline const char* RowReader::ReadGlue(const char* p, bool first, int& action) {
   Failure& failure = context_.failure;
-  p = SkipBlanks(p);
+  if (MayBeBlank(*p)) p = SkipBlanks(p);
   bool close = *p == '}';
-  if (i == 0) {
+  if (first) {
     if (*p != '{') return failure.Set(JsonError::kNotObject, p);
     p = SkipBlanks(p + 1);
     close = *p == '}';
@@ -88,21 +54,15 @@ const char* RowReader::ReadGlue(const char* p, int i, int& action) {
   } else if (!close) {
     return failure.Set(JsonError::kExpectedCommaOrBrace, p);
   }
-  if (close) {
-    p = SkipBlanks(p + 1);
-    if (*p != '\n') return failure.Set(JsonError::kTrailing, p);
-    ++p;
-    action = kCloseRow;
-  } else {
-    p = ReadKey(p, action);
-    if (p == nullptr) return nullptr;
-  }
-  if (slots_.predicting()) slots_.Learn(i, begin, p, action);
-  return p;
+  if (!close) return ReadKey(p, action);
+  p = SkipBlanks(p + 1);
+  if (*p != '\n') return failure.Set(JsonError::kTrailing, p);
+  action = kCloseRow;
+  return p + 1;
 }
 
 // A key, its colon and the blanks around; returns the value's first byte.
-const char* RowReader::ReadKey(const char* p, int& action) {
+inline const char* RowReader::ReadKey(const char* p, int& action) {
   if (*p != '"') return context_.failure.Set(JsonError::kExpectedKey, p);
   const char* const key = p + 1;
   const uint32_t mask = Scan::StringMask(key);
@@ -127,6 +87,56 @@ const char* RowReader::ReadKey(const char* p, int& action) {
   if (*p != ':') return context_.failure.Set(JsonError::kExpectedColon, p);
   ++p;
   return MayBeBlank(*p) ? SkipBlanks(p) : p;
+}
+
+// Out of line: what happens once in many rows shall not cost the others registers.
+[[gnu::noinline]] const char* RowReader::LearnGlue(const char* p, bool first,
+                                                   const KeySlots::Slot* slot, int& action) {
+  const char* const end = ReadGlue(p, first, action);
+  if (end != nullptr) slots_.Learn(slot, p, end, action, ColumnOf(action));
+  return end;
+}
+
+// kGuess: keys are compared with those of the row before first.
+template <bool kGuess>
+const char* RowReader::ReadFields(const char* const begin, uint32_t row) {
+  const KeySlots::Slot* slot = slots_.First();
+  for (const char* p = begin;; slot = slot->next) {
+    JsonColumn* column = nullptr;
+    bool guessed = kGuess && slot->Matches(p);
+    if (guessed) {
+      if (__builtin_expect(slot->action < kSkipValue, 0)) {
+        if (slot->action == kCloseRow) return p + slot->length;
+        guessed = false;
+      } else {
+        column = slot->column;
+        p += slot->length;
+        // More blanks may follow here than where the slot was learned.
+        if (MayBeBlank(*p)) p = SkipBlanks(p);
+      }
+    }
+    if (!guessed) {
+      int action;
+      p = kGuess ? LearnGlue(p, p == begin, slot, action) : ReadGlue(p, p == begin, action);
+      if (p == nullptr) return nullptr;
+      column = ColumnOf(action);
+      if (action == kCloseRow) return p;
+    }
+    p = column != nullptr ? column->Read(p, row, context_) : SkipValue(p, context_.failure);
+    if (p == nullptr) return nullptr;
+  }
+}
+
+const char* RowReader::Read(const char* p, uint32_t row) {
+  context_.failure.error = JsonError::kNone;
+  context_.has_problem = false;
+  strings_mark_ = context_.strings.mark();
+  const char* const end = slots_.guessing() ? ReadFields<true>(p, row) : ReadFields<false>(p, row);
+  slots_.EndRow();
+  if (__builtin_expect(end != nullptr && !context_.has_problem && not_null_.empty(), 1)) return end;
+  if (end != nullptr && Complete(row)) return end;
+  Discard(row);
+  return nullptr;
 }
 
 // The object has been read to its end: does every column have what it may have? If not, the value

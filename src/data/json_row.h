@@ -39,9 +39,14 @@ class RowReader {
   std::string Message(const char* begin) const;
 
  private:
+  template <bool kGuess>
   const char* ReadFields(const char* p, uint32_t row);
-  const char* ReadGlue(const char* p, int i, int& action);
+  const char* ReadGlue(const char* p, bool first, int& action);
+  const char* LearnGlue(const char* p, bool first, const KeySlots::Slot* slot, int& action);
   const char* ReadKey(const char* p, int& action);
+  JsonColumn* ColumnOf(int action) {
+    return action >= 0 ? &columns_[static_cast<size_t>(action)] : nullptr;
+  }
   bool Complete(uint32_t row);
 
   std::vector<JsonColumn> columns_;

@@ -33,15 +33,16 @@ TEST_CASE("the vector forms answer as the portable ones") {
 
 TEST_CASE("compares see each single byte") {
   ForEveryByteAndPlace([](const char* p, int place) {
-    const std::string same(p, 48);
-    std::string other = same;
-    other[static_cast<size_t>(place)] ^= 0x40;
-    REQUIRE(Scan::EqualMask32(p, same.data()) == 0xffffffff);
-    REQUIRE(Scan::EqualMask32(p, other.data()) == (0xffffffff ^ uint32_t{1} << place));
-    REQUIRE(ScanPortable::EqualMask32(p, other.data()) == (0xffffffff ^ uint32_t{1} << place));
-    REQUIRE(Scan::Equal16(p, same.data()));
-    REQUIRE(Scan::Equal16(p, other.data()) == (place >= 16));
-    REQUIRE(ScanPortable::Equal16(p, other.data()) == (place >= 16));
+    alignas(16) char same[32], other[32];
+    std::memcpy(same, p, 32);
+    std::memcpy(other, p, 32);
+    other[place] ^= 0x40;
+    REQUIRE(Scan::EqualMask32(p, same) == 0xffffffff);
+    REQUIRE(Scan::EqualMask32(p, other) == (0xffffffff ^ uint32_t{1} << place));
+    REQUIRE(ScanPortable::EqualMask32(p, other) == (0xffffffff ^ uint32_t{1} << place));
+    REQUIRE(Scan::Equal16(p, same));
+    REQUIRE(Scan::Equal16(p, other) == (place >= 16));
+    REQUIRE(ScanPortable::Equal16(p, other) == (place >= 16));
   });
 }
 

@@ -36,8 +36,10 @@ inline const char* SkipScalar(const char* p, Failure& failure) {
 }
 
 inline const char* SkipValue(const char* p, Failure& failure) {
+  if (*p == '"') return SkipString(p + 1, failure);
+  if (BeginsNumber(*p)) return SkipNumber(p, failure);
   if (*p == '{' || *p == '[') return SkipContainer(p, failure);
-  return SkipScalar(p, failure);
+  return SkipLiteral(p, failure);
 }
 
 }  // namespace weir::json

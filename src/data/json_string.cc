@@ -71,8 +71,6 @@ char SimpleEscape(char letter) {
   }
 }
 
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
 const char* FailAtControl(const char* p, Failure& failure) {
   return failure.Set(*p == '\n' ? JsonError::kUnterminatedString : JsonError::kControlInString, p);
 }
@@ -113,26 +111,6 @@ std::string_view StringSink::Copy(std::string_view text) {
   return End(at_ + text.size());
 }
 
-const char* SkipUtf8Sequence(const char* p) {
-  // Table 3-7 of the Unicode standard. The first bytes E0, ED, F0 and F4 narrow the second; a line
-  // feed is no continuation, so this never reads beyond the row.
-  const unsigned char first = static_cast<unsigned char>(p[0]);
-  const unsigned char second = static_cast<unsigned char>(p[1]);
-  if (first < 0xC2) return nullptr;
-  if (first < 0xE0) return IsContinuation(p[1]) ? p + 2 : nullptr;
-  if (first < 0xF0) {
-    const unsigned char low = first == 0xE0 ? 0xA0 : 0x80;
-    const unsigned char high = first == 0xED ? 0x9F : 0xBF;
-    if (second < low || second > high) return nullptr;
-    return IsContinuation(p[2]) ? p + 3 : nullptr;
-  }
-  if (first > 0xF4) return nullptr;
-  const unsigned char low = first == 0xF0 ? 0x90 : 0x80;
-  const unsigned char high = first == 0xF4 ? 0x8F : 0xBF;
-  if (second < low || second > high) return nullptr;
-  return IsContinuation(p[2]) && IsContinuation(p[3]) ? p + 4 : nullptr;
-}
-
 const char* SkipEscape(const char* p, Failure& failure) {
   if (SimpleEscape(p[1]) != 0) return p + 2;
   if (p[1] != 'u') return failure.Set(JsonError::kEscape, p);
@@ -167,9 +145,9 @@ const char* SkipSpecial(const char* p, Failure& failure) {
   // twice as much.
   for (;;) {
     if (static_cast<unsigned char>(*p) >= 0x80) {
-      const char* next = SkipUtf8Sequence(p);
-      if (next == nullptr) return failure.Set(JsonError::kUtf8, p);
-      p = next;
+      const int length = Utf8Sequence(p);
+      if (length == 0) return failure.Set(JsonError::kUtf8, p);
+      p += length;
     } else if (*p == '\\') {
       p = SkipEscape(p, failure);
       if (p == nullptr) return nullptr;
@@ -185,11 +163,11 @@ const char* CopySpecial(const char* p, StringSink& sink, char*& to, Failure& fai
   // The caller leaves half of kSlack; a step writes at most 4 bytes.
   for (;;) {
     if (static_cast<unsigned char>(*p) >= 0x80) {
-      const char* next = SkipUtf8Sequence(p);
-      if (next == nullptr) return failure.Set(JsonError::kUtf8, p);
-      std::memcpy(to, p, 4);  // two or three of them count
-      to += next - p;
-      p = next;
+      const int length = Utf8Sequence(p);
+      if (length == 0) return failure.Set(JsonError::kUtf8, p);
+      std::memcpy(to, p, 4);  // the first `length` of them count
+      to += length;
+      p += length;
     } else if (*p == '\\') {
       if (SkipEscape(p, failure) == nullptr) return nullptr;
       p = DecodeEscape(p, to);

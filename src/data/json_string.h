@@ -59,9 +59,25 @@ class StringSink {
   char* end_ = nullptr;
 };
 
-// The byte behind one well-formed sequence at p, whose first byte is >= 0x80; nullptr: it is ill
-// formed.
-const char* SkipUtf8Sequence(const char* p);
+// Length of the well-formed sequence at p, whose first byte is >= 0x80; 0: it is ill formed.
+// Table 3-7 of the Unicode standard, asked of four bytes at once; the first byte is the lowest.
+inline int Utf8Sequence(const char* p) {
+  const uint32_t w = Load4(p);
+  // 110xxxxx 10xxxxxx; C0 and C1 would be overlong.
+  if ((w & 0x0000C0E0) == 0x000080C0) return (w & 0x1E) != 0 ? 2 : 0;
+  if ((w & 0x00C0C0F0) == 0x008080E0) {
+    // The four bits of the first byte and the top one that counts of the second: 0 is overlong,
+    // D and above are surrogates.
+    const uint32_t top = w & 0x0000200F;
+    return top != 0 && top != 0x0000200D ? 3 : 0;
+  }
+  if ((w & 0xC0C0C0F8) == 0x808080F0) {
+    // F0 needs a second byte above 8F, F4 one below 90; F5 to F7 are nothing.
+    const uint32_t first = w & 7, high = w & 0x00003000;
+    return (first == 0 ? high != 0 : first < 4 || (first == 4 && high == 0)) ? 4 : 0;
+  }
+  return 0;
+}
 // The byte behind the escape at p ('\\'); nullptr with `failure` set.
 const char* SkipEscape(const char* p, Failure& failure);
 // Decodes an escape that SkipEscape accepted; writes at most 4 bytes.
@@ -75,10 +91,10 @@ const char* CopySpecial(const char* p, StringSink& sink, char*& to, Failure& fai
 // p: behind the opening quote. Returns the byte behind the closing one.
 inline const char* SkipString(const char* p, Failure& failure) {
   for (;;) {
-    const uint32_t mask = Scan::StringMask(p);
+    uint32_t mask = Scan::StringMask(p);
     if (mask == 0) {
       p += 16;
-      continue;
+      while ((mask = Scan::StringMask(p) | Scan::StringMask(p + 16) << 16) == 0) p += 32;
     }
     p += std::countr_zero(mask);
     if (__builtin_expect(*p == '"', 1)) return p + 1;

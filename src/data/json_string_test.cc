@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "data/utf8.h"
+
 namespace weir::json {
 namespace {
 
@@ -114,6 +116,25 @@ TEST_CASE("what is no string is refused at its byte") {
     for (int shift = 0; shift < 40; ++shift) {
       CHECK(Read(std::string(static_cast<size_t>(shift), 'x') + c.text) ==
             Outcome{c.error, c.at + shift, ""});
+    }
+  }
+}
+
+TEST_CASE("sequences of UTF-8 are those of the general check, whatever stands behind") {
+  for (int first = 0x80; first < 0x100; ++first) {
+    for (int second = 0; second < 0x100; ++second) {
+      for (const int third : {0x0A, 0x22, 0x7F, 0x80, 0xBF, 0xC0}) {
+        for (const int fourth : {0x0A, 0x22, 0x7F, 0x80, 0xBF, 0xC0}) {
+          const char text[4] = {static_cast<char>(first), static_cast<char>(second),
+                                static_cast<char>(third), static_cast<char>(fourth)};
+          // The first character alone: the shortest prefix that is well formed.
+          int want = 0;
+          for (int n = 2; n <= 4 && want == 0; ++n) {
+            if (IsWellFormedUtf8({text, static_cast<size_t>(n)})) want = n;
+          }
+          REQUIRE(Utf8Sequence(text) == want);
+        }
+      }
     }
   }
 }
