@@ -83,7 +83,9 @@ class EventLoop : public Loop {
 
   void RunOnce(int64_t max_wait_ms) override {
     if (max_wait_ms <= 0) {
-      (void)event_base_loop(base_, EVLOOP_NONBLOCK);
+      // ONCE too: without it libevent goes on as long as a descriptor stays readable, and ours stays
+      // so until the turn has collected the completions.
+      (void)event_base_loop(base_, EVLOOP_NONBLOCK | EVLOOP_ONCE);
       return;
     }
     // A timer of our own bounds the wait: libevent would else sleep until the next event.
