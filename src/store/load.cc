@@ -38,7 +38,18 @@ Status Store::Impl::Load() {
   WEIR_RETURN_IF_ERROR(LoadHead());
   WEIR_RETURN_IF_ERROR(LoadBlobIndex());
   WEIR_RETURN_IF_ERROR(LoadAcked());
-  return LoadWords();
+  WEIR_RETURN_IF_ERROR(LoadWords());
+  // What a start asks for before its own run row: who the directory is, and what it would resume.
+  run = {};
+  run.pipeline = pipeline;
+  run.instance = instance;
+  if (const LineageRow* current = Current()) {
+    run.run = newest_run->id;
+    run.lineage = current->record.lineage;
+    run.base = current->record.base;
+    run.sealed = head.epoch;
+  }
+  return Status::Ok();
 }
 
 Status Store::Impl::LoadMeta() {

@@ -149,6 +149,7 @@ class Store {
   Status BeginRun(
       const Asked& asked, const protocol::TakeoverDecision& decision, EpochId base_if_fresh,
       const std::vector<std::pair<std::string, std::string>>& claims /* sink, absolute path */);
+  // Before BeginRun: the newest run of the directory and what it left (run 0: none).
   const RunInfo& run() const;
   // kept for the life of the store; name = node name ("window:counts"); positions of a scan are
   // state like any other

@@ -175,6 +175,29 @@ TEST_CASE("store: a fresh run sees nothing of the lineage before it, and remembe
   CHECK(protocol::DecideTakeover(*facts).row == 11);
 }
 
+TEST_CASE("store: before its run row a start sees who the directory is and what it would resume") {
+  World world;
+  {
+    const auto store = Store::Open(world.env(), Options());
+    REQUIRE(store);
+    CHECK((*store)->run().run == 0);
+    CHECK((*store)->run().pipeline == "orders");
+  }
+  Lineage lineage;
+  {
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE(store);
+    lineage = (*store)->run().lineage;
+    REQUIRE((*store)->Seal(Frozen(1)).ok());
+  }
+  const auto store = Store::Open(world.env(), Options());
+  REQUIRE(store);
+  CHECK((*store)->run().run == 1);
+  CHECK((*store)->run().instance == "box");
+  CHECK((*store)->run().lineage == lineage);
+  CHECK((*store)->run().sealed == 1);
+}
+
 TEST_CASE("store: ids of a fresh run are above everything that the caller saw") {
   World world;
   const auto store = Store::Open(world.env(), Options());
