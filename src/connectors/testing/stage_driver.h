@@ -37,6 +37,7 @@ class StageDriver {
   Status Stage(const std::vector<int64_t>& values);
   bool Freeze(bool end_of_input = false);       // whether there is an extent
   Status FinishSeal();                          // after Sync: the seal is durable, then its work
+  Status RepeatWork() { return work_(); }       // after kNoSpace from it
   Status Seal(bool end_of_input = false);       // all three
   Status SealWithoutWork(bool end_of_input = false);
   flow::SinkStage& stage() { return *stage_; }
