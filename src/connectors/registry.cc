@@ -22,7 +22,8 @@ namespace {
 
 using plan::ColumnDef;
 
-constexpr const plan::ConnectorSpec* kConnectors[] = {&kBlackholeSpec, &kDatagenSpec, &kFilesystemSpec, &kPrintSpec, &kSqliteSpec};
+constexpr const plan::ConnectorSpec* kConnectors[] = {&kBlackholeSpec, &kDatagenSpec,
+                                                      &kFilesystemSpec, &kPrintSpec, &kSqliteSpec};
 constexpr std::string_view kTargetPrefix = "sqlite:";
 
 Result<std::string> AbsolutePathOf(const ConnectorContext& context, const plan::TableDef& table) {
@@ -42,15 +43,18 @@ Result<FileMetadata::Key> MetadataKey(std::string_view name) {
 }
 
 // What the decoder fills and what the source fills, of the columns that a batch must hold.
-Status SplitColumns(const plan::TableDef& table, const std::vector<int>& raw_columns, FileSourceOptions& options) {
+Status SplitColumns(const plan::TableDef& table, const std::vector<int>& raw_columns,
+                    FileSourceOptions& options) {
   for (size_t i = 0; i < raw_columns.size(); ++i) {
     const size_t index = static_cast<size_t>(raw_columns[i]);
     const ColumnDef& column = table.columns[index];
     switch (column.kind) {
       case ColumnDef::Kind::kPhysical: {
-        const auto before = std::count_if(table.columns.begin(), table.columns.begin() + static_cast<std::ptrdiff_t>(index),
-                                          [](const ColumnDef& c) { return c.kind == ColumnDef::Kind::kPhysical; });
-        options.fields.push_back({column.name, column.type, static_cast<int>(i), static_cast<int>(before)});
+        const auto before = std::count_if(
+            table.columns.begin(), table.columns.begin() + static_cast<std::ptrdiff_t>(index),
+            [](const ColumnDef& c) { return c.kind == ColumnDef::Kind::kPhysical; });
+        options.fields.push_back(
+            {column.name, column.type, static_cast<int>(i), static_cast<int>(before)});
         break;
       }
       case ColumnDef::Kind::kMetadata: {
@@ -59,22 +63,27 @@ Status SplitColumns(const plan::TableDef& table, const std::vector<int>& raw_col
         break;
       }
       case ColumnDef::Kind::kComputed:
-        return Status(Code::kInternal, "column " + column.name + " is computed: no source fills it");
+        return Status(Code::kInternal,
+                      "column " + column.name + " is computed: no source fills it");
     }
   }
   return Status::Ok();
 }
 
 // "--accept-gap TABLE" and "--accept-gap TABLE:PATH".
-void TakeResolutions(const ConnectorContext& context, const std::string& table, CatalogOptions& options) {
+void TakeResolutions(const ConnectorContext& context, const std::string& table,
+                     CatalogOptions& options) {
   for (const protocol::Resolution& resolution : context.resolutions) {
     if (resolution.verb != protocol::Verb::kAcceptGap) continue;
     if (resolution.subject == table) options.accept_all_gaps = true;
-    if (resolution.subject.starts_with(table + ":")) options.accepted_gaps.push_back(resolution.subject.substr(table.size() + 1));
+    if (resolution.subject.starts_with(table + ":"))
+      options.accepted_gaps.push_back(resolution.subject.substr(table.size() + 1));
   }
 }
 
-Result<std::unique_ptr<flow::Source>> NewFileSource(const ConnectorContext& context, const plan::TableDef& table, const std::vector<int>& raw_columns) {
+Result<std::unique_ptr<flow::Source>> NewFileSource(const ConnectorContext& context,
+                                                    const plan::TableDef& table,
+                                                    const std::vector<int>& raw_columns) {
   FileSourceOptions options{table.name, table.format_spec, {}, {}};
   WEIR_RETURN_IF_ERROR(SplitColumns(table, raw_columns, options));
   CatalogOptions catalog;
@@ -84,7 +93,8 @@ Result<std::unique_ptr<flow::Source>> NewFileSource(const ConnectorContext& cont
   io::Env env = context.env;
   const bool follow = table.options.Has("source.monitor-interval");
   if (follow) catalog.monitor_interval_ms = table.options.Integer("source.monitor-interval");
-  auto files = follow ? NewFollowCatalog(env.files, env.clock, std::move(catalog)) : NewBoundedCatalog(env.files, std::move(catalog));
+  auto files = follow ? NewFollowCatalog(env.files, env.clock, std::move(catalog))
+                      : NewBoundedCatalog(env.files, std::move(catalog));
   return std::make_unique<FileSource>(env.files, std::move(options), std::move(files));
 }
 
@@ -95,20 +105,28 @@ protocol::LocalFileFacts::IfExists IfExistsOf(const plan::TableDef& table) {
   return protocol::LocalFileFacts::IfExists::kFail;
 }
 
-std::string ExtensionOf(const plan::TableDef& table) { return table.format == "raw" ? "txt" : table.format; }
+std::string ExtensionOf(const plan::TableDef& table) {
+  return table.format == "raw" ? "txt" : table.format;
+}
 
-Result<std::unique_ptr<flow::SinkStage>> NewFileStage(const ConnectorContext& context, const plan::TableDef& table, const std::string& sink) {
+Result<std::unique_ptr<flow::SinkStage>> NewFileStage(const ConnectorContext& context,
+                                                      const plan::TableDef& table,
+                                                      const std::string& sink) {
   const Schema schema = SinkSchema(table);
   WEIR_ASSIGN_OR_RETURN(auto encoder, NewRowEncoder(table.format_spec, schema));
   auto rows = std::make_unique<RowStager>(std::move(encoder), schema);
   WEIR_ASSIGN_OR_RETURN(const std::string path, AbsolutePathOf(context, table));
   const auto stat = context.env.files.Stat(path);
   if (RollingByOptions(table) || (stat.has_value() && stat->is_directory)) {
-    RollingOptions options{sink, path, ExtensionOf(table), static_cast<uint64_t>(table.options.Integer("sink.rolling-policy.file-size")),
-                           table.options.Integer("sink.rolling-policy.rollover-interval")};
-    return std::make_unique<RollingStage>(context.env.files, context.env.clock, std::move(options), std::move(rows));
+    RollingOptions options{
+        sink, path, ExtensionOf(table),
+        static_cast<uint64_t>(table.options.Integer("sink.rolling-policy.file-size")),
+        table.options.Integer("sink.rolling-policy.rollover-interval")};
+    return std::make_unique<RollingStage>(context.env.files, context.env.clock, std::move(options),
+                                          std::move(rows));
   }
-  return std::make_unique<AppendStage>(context.env.files, AppendOptions{sink, path, IfExistsOf(table)}, std::move(rows));
+  return std::make_unique<AppendStage>(
+      context.env.files, AppendOptions{sink, path, IfExistsOf(table)}, std::move(rows));
 }
 
 }  // namespace
@@ -116,11 +134,14 @@ Result<std::unique_ptr<flow::SinkStage>> NewFileStage(const ConnectorContext& co
 std::span<const plan::ConnectorSpec* const> AllConnectors() { return kConnectors; }
 
 const plan::ConnectorSpec* FindConnector(std::string_view name) {
-  const auto it = std::find_if(std::begin(kConnectors), std::end(kConnectors), [&](const plan::ConnectorSpec* spec) { return spec->name == name; });
+  const auto it = std::find_if(std::begin(kConnectors), std::end(kConnectors),
+                               [&](const plan::ConnectorSpec* spec) { return spec->name == name; });
   return it == std::end(kConnectors) ? nullptr : *it;
 }
 
-bool IsDirectSink(const plan::TableDef& table) { return table.connector == &kPrintSpec || table.connector == &kBlackholeSpec; }
+bool IsDirectSink(const plan::TableDef& table) {
+  return table.connector == &kPrintSpec || table.connector == &kBlackholeSpec;
+}
 
 bool NeedsDelivery(const plan::TableDef& table) { return table.connector == &kSqliteSpec; }
 
@@ -130,39 +151,54 @@ std::string TargetOf(const ConnectorContext& context, const plan::TableDef& tabl
   return std::string(kTargetPrefix) + (path.has_value() ? *path : table.options.String("path"));
 }
 
-Result<std::unique_ptr<flow::Source>> NewSource(const ConnectorContext& context, const plan::TableDef& table, const Schema&, const std::vector<int>& raw_columns) {
+Result<std::unique_ptr<flow::Source>> NewSource(const ConnectorContext& context,
+                                                const plan::TableDef& table, const Schema&,
+                                                const std::vector<int>& raw_columns) {
   if (table.connector == &kFilesystemSpec) return NewFileSource(context, table, raw_columns);
   if (table.connector == &kDatagenSpec) {
     WEIR_ASSIGN_OR_RETURN(auto plan, MakeGeneratorPlan(table, raw_columns));
     return std::make_unique<DatagenSource>(context.env.clock, table.name, std::move(plan));
   }
-  return Fail(Code::kInvalid, "table " + table.name + ": connector '" + std::string(table.connector->name) + "' cannot be read");
+  return Fail(Code::kInvalid, "table " + table.name + ": connector '" +
+                                  std::string(table.connector->name) + "' cannot be read");
 }
 
-Result<std::unique_ptr<flow::SinkStage>> NewStage(const ConnectorContext& context, const plan::TableDef& table, const std::string& sink) {
+Result<std::unique_ptr<flow::SinkStage>> NewStage(const ConnectorContext& context,
+                                                  const plan::TableDef& table,
+                                                  const std::string& sink) {
   if (table.connector == &kFilesystemSpec) return NewFileStage(context, table, sink);
   if (IsDirectSink(table) || NeedsDelivery(table)) return std::unique_ptr<flow::SinkStage>();
-  return Fail(Code::kInvalid, "table " + table.name + ": connector '" + std::string(table.connector->name) + "' cannot be written");
+  return Fail(Code::kInvalid, "table " + table.name + ": connector '" +
+                                  std::string(table.connector->name) + "' cannot be written");
 }
 
-Result<std::unique_ptr<flow::SinkStage>> NewDeadLetterStage(const ConnectorContext& context, const std::string& subject, uint64_t max_bytes) {
+Result<std::unique_ptr<flow::SinkStage>> NewDeadLetterStage(const ConnectorContext& context,
+                                                            const std::string& subject,
+                                                            uint64_t max_bytes) {
   WEIR_ASSIGN_OR_RETURN(auto encoder, NewRowEncoder(FormatSpec(), flow::DeadLetterSchema()));
   auto rows = std::make_unique<RowStager>(std::move(encoder), flow::DeadLetterSchema());
-  return std::make_unique<DeadLetterStage>(context.env.files, io::JoinPath(context.state_directory, "dead"), subject, max_bytes, std::move(rows));
+  return std::make_unique<DeadLetterStage>(context.env.files,
+                                           io::JoinPath(context.state_directory, "dead"), subject,
+                                           max_bytes, std::move(rows));
 }
 
-Result<std::unique_ptr<flow::DirectSink>> NewDirectSink(const ConnectorContext& context, const plan::TableDef* table, const Schema& schema) {
-  if (table != nullptr && table->connector == &kBlackholeSpec) return std::make_unique<BlackholeSink>();
+Result<std::unique_ptr<flow::DirectSink>> NewDirectSink(const ConnectorContext& context,
+                                                        const plan::TableDef* table,
+                                                        const Schema& schema) {
+  if (table != nullptr && table->connector == &kBlackholeSpec)
+    return std::make_unique<BlackholeSink>();
   const bool has_format = table != nullptr && !table->format.empty();
   FormatSpec format = has_format ? table->format_spec : FormatSpec();
   format.zone = context.zone;
   WEIR_ASSIGN_OR_RETURN(auto encoder, NewRowEncoder(format, schema));
   const std::string identifier = table == nullptr ? "" : table->options.String("print-identifier");
-  return std::make_unique<PrintSink>(std::move(encoder), schema, identifier.empty() ? "" : identifier + "> ",
-                                     context.write_output ? context.write_output : WriteStandardOutput);
+  return std::make_unique<PrintSink>(
+      std::move(encoder), schema, identifier.empty() ? "" : identifier + "> ",
+      context.write_output ? context.write_output : WriteStandardOutput);
 }
 
-Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(const ConnectorContext& context, const std::vector<const plan::TableDef*>& tables) {
+Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
+    const ConnectorContext& context, const std::vector<const plan::TableDef*>& tables) {
   CHECK(!tables.empty());
   std::vector<SqliteTable> targets;
   for (const plan::TableDef* table : tables) {
@@ -170,10 +206,12 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(const ConnectorContext& 
     targets.push_back(MakeSqliteTable(*table));
   }
   WEIR_ASSIGN_OR_RETURN(const std::string path, AbsolutePathOf(context, *tables.front()));
-  return std::make_unique<SqliteDelivery>(context.env.sqlite_vfs, path, context.pipeline, std::move(targets));
+  return std::make_unique<SqliteDelivery>(context.env.sqlite_vfs, path, context.pipeline,
+                                          std::move(targets));
 }
 
-std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(const plan::TableDef& table) {
+std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
+    const plan::TableDef& table) {
   CHECK(NeedsDelivery(table));
   return SqliteRowCheck(table);
 }
@@ -181,7 +219,8 @@ std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(const pl
 Schema SinkSchema(const plan::TableDef& table) {
   Schema schema;
   for (const ColumnDef& column : table.columns) {
-    if (column.kind == ColumnDef::Kind::kPhysical || (column.kind == ColumnDef::Kind::kMetadata && !column.is_virtual)) {
+    if (column.kind == ColumnDef::Kind::kPhysical ||
+        (column.kind == ColumnDef::Kind::kMetadata && !column.is_virtual)) {
       schema.fields.push_back({column.name, column.type});
     }
   }

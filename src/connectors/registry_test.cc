@@ -1,10 +1,11 @@
 // The table of connectors, the direct sinks, and what each option table promises.
+#include "connectors/registry.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "connectors/registry.h"
 #include "connectors/testing/connector_world.h"
 
 namespace weir::connectors {
@@ -19,14 +20,16 @@ TEST_CASE("connectors are sorted, found by name, and their option tables are sou
     CHECK(FindConnector(spec->name) == spec);
     CHECK_FALSE(spec->doc.empty());
     CHECK((spec->source || spec->sink));
-    CHECK(spec->sink_guarantee_reason.empty() == (spec->sink_guarantee == plan::Guarantee::kExactlyOnce));
+    CHECK(spec->sink_guarantee_reason.empty() ==
+          (spec->sink_guarantee == plan::Guarantee::kExactlyOnce));
     std::set<std::string_view> names;
     for (const plan::OptionSpec& option : spec->options) {
       CAPTURE(option.name);
       CHECK(names.insert(option.name).second);
       CHECK_FALSE(option.doc.empty());
       CHECK((option.source || option.sink));
-      if (!option.default_value.empty()) CHECK(plan::CheckOptionValue(option, option.default_value).ok());
+      if (!option.default_value.empty())
+        CHECK(plan::CheckOptionValue(option, option.default_value).ok());
     }
   }
   CHECK(FindConnector("filesystems") == nullptr);
@@ -39,7 +42,10 @@ TEST_CASE("what a table is: stage, delivery or written at once") {
     bool direct, delivery;
     const char* target;
   };
-  const Case cases[] = {{"filesystem", false, false, ""}, {"sqlite", false, true, "sqlite:/x"}, {"print", true, false, ""}, {"blackhole", true, false, ""}};
+  const Case cases[] = {{"filesystem", false, false, ""},
+                        {"sqlite", false, true, "sqlite:/x"},
+                        {"print", true, false, ""},
+                        {"blackhole", true, false, ""}};
   for (const Case& c : cases) {
     CAPTURE(c.connector);
     TableParts parts{.connector = c.connector};
@@ -49,12 +55,14 @@ TEST_CASE("what a table is: stage, delivery or written at once") {
     CHECK(IsDirectSink(*table) == c.direct);
     CHECK(NeedsDelivery(*table) == c.delivery);
     CHECK(TargetOf(world.Context(), *table) == c.target);
-    CHECK((NewStage(world.Context(), *table, "s").value() != nullptr) == (!c.direct && !c.delivery));
+    CHECK((NewStage(world.Context(), *table, "s").value() != nullptr) ==
+          (!c.direct && !c.delivery));
   }
   const auto generated = MakeTable({.connector = "datagen"});
   CHECK_FALSE(NewStage(world.Context(), *generated, "s").has_value());
   const auto printed = MakeTable({.connector = "print"});
-  CHECK_FALSE(NewSource(world.Context(), *printed, RawSchema(*printed), RawColumns(*printed)).has_value());
+  CHECK_FALSE(
+      NewSource(world.Context(), *printed, RawSchema(*printed), RawColumns(*printed)).has_value());
 }
 
 TEST_CASE("print writes rows in its format, bad ones leave dead, a gone reader ends it") {
@@ -71,10 +79,14 @@ TEST_CASE("print writes rows in its format, bad ones leave dead, a gone reader e
     std::vector<std::pair<std::string, std::string>> options;
     const char* want;
   };
-  const Case cases[] = {{"", {}, "{\"d\":1.5}\n"}, {"csv", {}, "1.5\n"}, {"", {{"print-identifier", "x"}}, "x> {\"d\":1.5}\n"}};
+  const Case cases[] = {{"", {}, "{\"d\":1.5}\n"},
+                        {"csv", {}, "1.5\n"},
+                        {"", {{"print-identifier", "x"}}, "x> {\"d\":1.5}\n"}};
   for (const Case& c : cases) {
     written.clear();
-    TableParts parts{.connector = "print", .options = c.options, .columns = {{"d", Type::Of(TypeKind::kDouble)}}};
+    TableParts parts{.connector = "print",
+                     .options = c.options,
+                     .columns = {{"d", Type::Of(TypeKind::kDouble)}}};
     if (!c.format.empty()) parts.format = c.format;
     const auto table = MakeTable(parts);
     if (c.format.empty()) table->format.clear();
@@ -86,7 +98,7 @@ TEST_CASE("print writes rows in its format, bad ones leave dead, a gone reader e
     batch.mutable_column(0).doubles = {1.5, 0.0 / 0.0};
     DeadOutputs out;
     REQUIRE((*sink)->Write(batch, out).ok());
-    CHECK(written.empty());                      // until the turn ends
+    CHECK(written.empty());  // until the turn ends
     REQUIRE((*sink)->Flush().ok());
     CHECK(written == c.want);
     CHECK(out.records.size() == 1);
@@ -104,7 +116,7 @@ TEST_CASE("combinations that make no sense are refused with their place") {
     const char* name;
     TableParts parts;
     bool as_sink;
-    const char* says;            // "" accepted
+    const char* says;  // "" accepted
   };
   const Case cases[] = {
       {"plain sink", {.options = {{"path", "out.json"}}}, true, ""},
@@ -112,10 +124,22 @@ TEST_CASE("combinations that make no sense are refused with their place") {
       {"pattern as a source", {.options = {{"path", "in*.json"}}}, false, ""},
       {"remote", {.options = {{"path", "s3://bucket/x"}}}, false, "s3://"},
       {"host", {.options = {{"path", "file://host/x"}}}, false, "host"},
-      {"regex cannot write", {.format = "regex", .options = {{"path", "x"}, {"regex.pattern", "(?P<v>.*)"}}}, true, "regex"},
-      {"if-exists of rolling files", {.options = {{"path", "x/"}, {"weir.sink.if-exists", "append"}}}, true, "append files"},
-      {"table name of SQLite", {.connector = "sqlite", .options = {{"path", "x"}, {"table", "sqlite_x"}}}, true, "sqlite_x"},
-      {"receipts table", {.connector = "sqlite", .options = {{"path", "x"}, {"table", "Weir_Receipts"}}}, true, "Weir_Receipts"},
+      {"regex cannot write",
+       {.format = "regex", .options = {{"path", "x"}, {"regex.pattern", "(?P<v>.*)"}}},
+       true,
+       "regex"},
+      {"if-exists of rolling files",
+       {.options = {{"path", "x/"}, {"weir.sink.if-exists", "append"}}},
+       true,
+       "append files"},
+      {"table name of SQLite",
+       {.connector = "sqlite", .options = {{"path", "x"}, {"table", "sqlite_x"}}},
+       true,
+       "sqlite_x"},
+      {"receipts table",
+       {.connector = "sqlite", .options = {{"path", "x"}, {"table", "Weir_Receipts"}}},
+       true,
+       "Weir_Receipts"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);

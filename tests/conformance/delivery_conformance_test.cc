@@ -1,5 +1,6 @@
-// What every SinkDelivery promises: rows and receipt together or not at all, redelivery from the receipt is idempotent, nothing visible before Deliver, older
-// sessions harmless. A new delivery is added to Deliveries() and must pass without a word of its own.
+// What every SinkDelivery promises: rows and receipt together or not at all, redelivery from the
+// receipt is idempotent, nothing visible before Deliver, older sessions harmless. A new delivery is
+// added to Deliveries() and must pass without a word of its own.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -15,7 +16,9 @@ namespace weir::store {
 // The friend that may mint proofs. This program takes no symbol of store/.
 class Store {
  public:
-  static flow::SealedProof Mint(const Lineage& lineage, EpochId through) { return {lineage, through}; }
+  static flow::SealedProof Mint(const Lineage& lineage, EpochId through) {
+    return {lineage, through};
+  }
 };
 }  // namespace weir::store
 
@@ -49,9 +52,13 @@ class SqliteTarget {
     options.use_wal = false;
     auto database = sqlite::Database::Open("/db/out.db", options);
     REQUIRE(database.has_value());
-    const auto tables = (*database)->QueryInt("SELECT count(*) FROM sqlite_master WHERE name = 'out'");
+    const auto tables =
+        (*database)->QueryInt("SELECT count(*) FROM sqlite_master WHERE name = 'out'");
     if (!tables.has_value() || *tables == 0) return "";
-    return (*database)->QueryText("SELECT coalesce(group_concat(v, ' '), '') FROM (SELECT v FROM out ORDER BY rowid)").value_or("");
+    return (*database)
+        ->QueryText(
+            "SELECT coalesce(group_concat(v, ' '), '') FROM (SELECT v FROM out ORDER BY rowid)")
+        .value_or("");
   }
 
  private:
@@ -79,7 +86,8 @@ Status DeliverRest(SqliteTarget& target) {
     if (receipt) from = receipt->position;
     const auto value = static_cast<int64_t>(2 * next);
     ListReader rows(Batches{{value}, {value + 1}});
-    WEIR_RETURN_IF_ERROR(session->Deliver(store::Store::Mint(kLineage, next), {from, {next, 2}, HashOfEpoch(next)}, rows));
+    WEIR_RETURN_IF_ERROR(session->Deliver(store::Store::Mint(kLineage, next),
+                                          {from, {next, 2}, HashOfEpoch(next)}, rows));
     session->Close();
   }
 }
@@ -102,7 +110,9 @@ TEST_CASE("delivery: nothing is visible before Deliver, and a session may be dro
   CHECK(target.Visible() == kAll);
 }
 
-TEST_CASE("delivery: death or power cut at any operation, restart from the receipt: each row once, in order") {
+TEST_CASE(
+    "delivery: death or power cut at any operation, restart from the receipt: each row once, in "
+    "order") {
   for (const bool power : {false, true}) {
     int deaths = 0;
     for (uint64_t at = 1; at < 1000; ++at) {
@@ -126,7 +136,9 @@ TEST_CASE("delivery: death or power cut at any operation, restart from the recei
   }
 }
 
-TEST_CASE("delivery: no space at any operation says so or is a clean failure, and the next attempt delivers each row once") {
+TEST_CASE(
+    "delivery: no space at any operation says so or is a clean failure, and the next attempt "
+    "delivers each row once") {
   for (uint64_t at = 1; at < 1000; ++at) {
     CAPTURE(at);
     SqliteTarget target(EmptyDisk());

@@ -1,5 +1,5 @@
-// What every Source promises to a scan, whatever it reads: replay at each boundary, exact max_rows, positions that move forward, nothing moved by a peek,
-// partitions announced once.
+// What every Source promises to a scan, whatever it reads: replay at each boundary, exact max_rows,
+// positions that move forward, nothing moved by a peek, partitions announced once.
 //
 // A new source is added to kSources and must pass without a word of its own.
 #include <doctest/doctest.h>
@@ -34,7 +34,8 @@ std::string Json(int from, int to) {
 
 std::string Csv(int from, int to) {
   std::string out = "x,v\n";
-  for (int i = from; i <= to; ++i) out += i % 7 == 0 ? "\"a\nb\"," + std::to_string(i) + "\n" : "x," + std::to_string(i) + "\r\n";
+  for (int i = from; i <= to; ++i)
+    out += i % 7 == 0 ? "\"a\nb\"," + std::to_string(i) + "\n" : "x," + std::to_string(i) + "\r\n";
   return out;
 }
 
@@ -60,7 +61,8 @@ std::string Gzip(const std::string& bytes) {
 
 std::vector<SourceCase> Sources() {
   const std::vector<std::pair<std::string, std::string>> in = {{"path", "/in"}};
-  const std::vector<std::pair<std::string, std::string>> followed = {{"path", "/in"}, {"source.monitor-interval", "1 s"}};
+  const std::vector<std::pair<std::string, std::string>> followed = {
+      {"path", "/in"}, {"source.monitor-interval", "1 s"}};
   const auto three_json = [](World& world) {
     world.Put("/in/a", Json(1, 40));
     world.Put("/in/b", "");
@@ -69,7 +71,9 @@ std::vector<SourceCase> Sources() {
   return {
       {"files, json", {.options = in}, three_json},
       {"files, json, followed", {.options = followed}, three_json, true},
-      {"files, json, with line numbers", {.options = in, .metadata = {{"l", "file.line"}, {"o", "file.offset"}}}, three_json},
+      {"files, json, with line numbers",
+       {.options = in, .metadata = {{"l", "file.line"}, {"o", "file.offset"}}},
+       three_json},
       {"files, gzip", {.options = in}, [](World& world) { world.Put("/in/a", Gzip(Json(1, 60))); }},
       {"files, csv with header and quoted line feeds",
        {.format = "csv", .options = {{"path", "/in"}, {"csv.header", "true"}}},
@@ -77,12 +81,18 @@ std::vector<SourceCase> Sources() {
          world.Put("/in/a", Csv(1, 30));
          world.Put("/in/b", Csv(31, 50));
        }},
-      {"files, raw", {.format = "raw", .options = in, .columns = {{"line", Type::Of(TypeKind::kString)}}}, [](World& world) { world.Put("/in/a", Plain(1, 50)); }},
+      {"files, raw",
+       {.format = "raw", .options = in, .columns = {{"line", Type::Of(TypeKind::kString)}}},
+       [](World& world) { world.Put("/in/a", Plain(1, 50)); }},
       {"files, regex",
        {.format = "regex", .options = {{"path", "/in"}, {"regex.pattern", "(?P<v>[0-9]+)"}}},
        [](World& world) { world.Put("/in/a", Plain(1, 50)); }},
       {"datagen",
-       {.connector = "datagen", .options = {{"rows-per-second", "0"}, {"number-of-rows", "60"}, {"fields.v.min", "0"}, {"fields.v.max", "99"}}},
+       {.connector = "datagen",
+        .options = {{"rows-per-second", "0"},
+                    {"number-of-rows", "60"},
+                    {"fields.v.min", "0"},
+                    {"fields.v.max", "99"}}},
        [](World&) {}},
   };
 }
@@ -119,8 +129,11 @@ TEST_CASE("source: replay at each boundary gives the same rows, for every batch 
           // A life: one batch of one partition, sealed, then a death.
           SourceDriver driver(world.Context(), *table);
           REQUIRE(driver.Open(saved, state).ok());
-          const auto here = std::find_if(driver.partitions().begin(), driver.partitions().end(),
-                                         [&](const flow::PartitionInfo& p) { return p.key == "f" + std::to_string(i) || want.size() == 1; });
+          const auto here =
+              std::find_if(driver.partitions().begin(), driver.partitions().end(),
+                           [&](const flow::PartitionInfo& p) {
+                             return p.key == "f" + std::to_string(i) || want.size() == 1;
+                           });
           if (here == driver.partitions().end() || here->finished) break;
           const size_t before = rows[i].size();
           const auto read = driver.ReadOnce(here->index, batch, rows[i]);
@@ -157,7 +170,9 @@ TEST_CASE("source: rows that were read but not sealed are read again") {
   }
 }
 
-TEST_CASE("source: a peek shows the first rows and moves nothing; partitions are announced once; an end stays an end") {
+TEST_CASE(
+    "source: a peek shows the first rows and moves nothing; partitions are announced once; an end "
+    "stays an end") {
   for (const SourceCase& c : Sources()) {
     CAPTURE(c.name);
     World world;

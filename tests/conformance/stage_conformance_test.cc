@@ -1,5 +1,6 @@
-// What every SinkStage promises, whatever it writes: restart between seal and acknowledgement first of all, nothing of an unsealed epoch after a start,
-// every row of a sealed one exactly once, whatever operation the process or the power dies at.
+// What every SinkStage promises, whatever it writes: restart between seal and acknowledgement first
+// of all, nothing of an unsealed epoch after a start, every row of a sealed one exactly once,
+// whatever operation the process or the power dies at.
 //
 // A new stage is added to Stages() and must pass without a word of its own.
 #include <doctest/doctest.h>
@@ -21,7 +22,7 @@ struct StageCase {
   const char* name;
   std::unique_ptr<flow::SinkStage> (*make)(World& world);
   Status (*stage)(flow::SinkStage& stage, const std::vector<int64_t>& values);
-  std::vector<int64_t> (*visible)(World& world);    // what a reader may rely on, in order
+  std::vector<int64_t> (*visible)(World& world);  // what a reader may rely on, in order
 };
 
 Status StageInts(flow::SinkStage& stage, const std::vector<int64_t>& values) {
@@ -45,7 +46,8 @@ Status StageDeadLetters(flow::SinkStage& stage, const std::vector<int64_t>& valu
 
 std::vector<int64_t> NumbersBehind(const std::string& text, const std::string& key) {
   std::vector<int64_t> out;
-  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1)) out.push_back(std::stoll(text.substr(at + key.size())));
+  for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1))
+    out.push_back(std::stoll(text.substr(at + key.size())));
   return out;
 }
 
@@ -57,7 +59,8 @@ std::string Directory(World& world, const std::string& path) {
   return out;
 }
 
-std::unique_ptr<flow::SinkStage> NewFileStage(World& world, std::vector<std::pair<std::string, std::string>> options) {
+std::unique_ptr<flow::SinkStage> NewFileStage(
+    World& world, std::vector<std::pair<std::string, std::string>> options) {
   // The table must outlive nothing: a stage keeps what it needs.
   const auto table = MakeTable({.name = "out", .options = std::move(options)});
   auto stage = NewStage(world.Context(), *table, "out");
@@ -66,11 +69,23 @@ std::unique_ptr<flow::SinkStage> NewFileStage(World& world, std::vector<std::pai
 }
 
 const StageCase kStages[] = {
-    {"append", [](World& world) { return NewFileStage(world, {{"path", "/out/a.json"}}); }, StageInts,
-     [](World& world) { return NumbersBehind(world.Content("/out/a.json"), "\"v\":"); }},
-    {"rolling, every epoch", [](World& world) { return NewFileStage(world, {{"path", "/out/parts/"}, {"sink.rolling-policy.file-size", "1 B"}}); }, StageInts,
+    {"append",
+     [](World& world) {
+       return NewFileStage(world, {{"path", "/out/a.json"}});
+     },
+     StageInts, [](World& world) { return NumbersBehind(world.Content("/out/a.json"), "\"v\":"); }},
+    {"rolling, every epoch",
+     [](World& world) {
+       return NewFileStage(world,
+                           {{"path", "/out/parts/"}, {"sink.rolling-policy.file-size", "1 B"}});
+     },
+     StageInts,
      [](World& world) { return NumbersBehind(Directory(world, "/out/parts"), "\"v\":"); }},
-    {"rolling, at the end", [](World& world) { return NewFileStage(world, {{"path", "/out/parts/"}}); }, StageInts,
+    {"rolling, at the end",
+     [](World& world) {
+       return NewFileStage(world, {{"path", "/out/parts/"}});
+     },
+     StageInts,
      [](World& world) { return NumbersBehind(Directory(world, "/out/parts"), "\"v\":"); }},
     {"dead letters",
      [](World& world) {
@@ -78,7 +93,8 @@ const StageCase kStages[] = {
        REQUIRE(stage.has_value());
        return std::move(*stage);
      },
-     StageDeadLetters, [](World& world) { return NumbersBehind(Directory(world, "/state/dead"), "\"pos\":"); }},
+     StageDeadLetters,
+     [](World& world) { return NumbersBehind(Directory(world, "/state/dead"), "\"pos\":"); }},
 };
 
 void PutDirectories(World& world) {
@@ -86,8 +102,8 @@ void PutDirectories(World& world) {
   world.files().PutDirectory("/state");
 }
 
-// Runs epochs from *next (values 2 e and 2 e + 1 in epoch e) to the third and the end of the input; stops at the first failure. *next is the first
-// epoch that is not sealed.
+// Runs epochs from *next (values 2 e and 2 e + 1 in epoch e) to the third and the end of the input;
+// stops at the first failure. *next is the first epoch that is not sealed.
 Status Run(World& world, const StageCase& c, StageHistory& history, int* next) {
   StageDriver driver(c.make(world), history);
   WEIR_RETURN_IF_ERROR(driver.Start());
@@ -96,7 +112,7 @@ Status Run(World& world, const StageCase& c, StageHistory& history, int* next) {
     WEIR_RETURN_IF_ERROR(c.stage(driver.stage(), {2 * *next, 2 * *next + 1}));
     (void)driver.Freeze(*next == 2);
     WEIR_RETURN_IF_ERROR(driver.stage().Sync());
-    ++*next;                                          // the seal is durable here
+    ++*next;  // the seal is durable here
     WEIR_RETURN_IF_ERROR(driver.FinishSeal());
   }
   return Status::Ok();
@@ -123,7 +139,9 @@ TEST_CASE("stage: restart between seal and acknowledgement, at every epoch") {
   }
 }
 
-TEST_CASE("stage: a process that dies at any operation, and the power cut at any operation: each row once") {
+TEST_CASE(
+    "stage: a process that dies at any operation, and the power cut at any operation: each row "
+    "once") {
   for (const StageCase& c : kStages) {
     for (const bool power : {false, true}) {
       int deaths = 0;
@@ -138,9 +156,11 @@ TEST_CASE("stage: a process that dies at any operation, and the power cut at any
         world->files().CrashAt(at);
         if (Run(*world, c, history, &next).ok() && !world->files().crashed()) break;
         ++deaths;
-        // Whatever was in memory is gone; what the store sealed is known. Then one more death a little later, then a quiet life.
+        // Whatever was in memory is gone; what the store sealed is known. Then one more death a
+        // little later, then a quiet life.
         for (const uint64_t second : {at % 7 + 1, uint64_t{0}}) {
-          world = std::make_unique<World>(power ? world->files().AfterPowerCut(at) : world->files().AfterKill());
+          world = std::make_unique<World>(power ? world->files().AfterPowerCut(at)
+                                                : world->files().AfterKill());
           if (second > 0) world->files().CrashAt(second);
           const Status status = Run(*world, c, history, &next);
           if (second > 0 && world->files().crashed()) continue;
@@ -164,7 +184,8 @@ TEST_CASE("stage: no space at any operation is waited out, and no row is lost or
       StageHistory history;
       // A failed sync is never "no space": its outcome is unknown.
       world.files().OnOperation([at](const io::SimOp& op) {
-        const bool sync = op.kind == io::SimOpKind::kSync || op.kind == io::SimOpKind::kSyncDirectory;
+        const bool sync =
+            op.kind == io::SimOpKind::kSync || op.kind == io::SimOpKind::kSyncDirectory;
         return op.number == at && !sync ? io::SimFault::kNoSpace : io::SimFault::kNone;
       });
       StageDriver driver(c.make(world), history);
@@ -172,7 +193,7 @@ TEST_CASE("stage: no space at any operation is waited out, and no row is lost or
       bool failed = !status.ok();
       if (failed) {
         CHECK(status.code() == Code::kNoSpace);
-        REQUIRE(driver.Start().ok());                  // the takeover is tried again
+        REQUIRE(driver.Start().ok());  // the takeover is tried again
       }
       for (int epoch = 0; epoch < 3; ++epoch) {
         REQUIRE(c.stage(driver.stage(), {2 * epoch, 2 * epoch + 1}).ok());
@@ -221,7 +242,10 @@ TEST_CASE("stage: a start without anything new writes nothing") {
     StageHistory history;
     int next = 0;
     REQUIRE(Run(world, c, history, &next).ok());
-    { StageDriver driver(c.make(world), history); REQUIRE(driver.Start().ok()); }
+    {
+      StageDriver driver(c.make(world), history);
+      REQUIRE(driver.Start().ok());
+    }
     const auto before = world.files().trace().size();
     StageDriver driver(c.make(world), history);
     REQUIRE(driver.Start().ok());

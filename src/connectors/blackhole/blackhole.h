@@ -13,7 +13,8 @@ class BlackholeSink : public flow::DirectSink {
  public:
   Status Write(const Batch& batch, flow::Outputs&) override {
     using enum flow::Count;
-    for (const flow::Count count : {kIn, kStaged, kSealed, kAcked}) books_[count] += batch.selected_count();
+    for (const flow::Count count : {kIn, kStaged, kSealed, kAcked})
+      books_[count] += batch.selected_count();
     return Status::Ok();
   }
   Status Flush() override { return Status::Ok(); }

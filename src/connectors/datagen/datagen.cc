@@ -7,9 +7,9 @@
 namespace weir::connectors {
 namespace {
 
-constexpr uint8_t kPositionVersion = 1;      // blob: version byte, varint row number
+constexpr uint8_t kPositionVersion = 1;  // blob: version byte, varint row number
 constexpr std::string_view kKey = "rows";
-constexpr int64_t kWaitMs = 20;              // how often the rate lets rows out
+constexpr int64_t kWaitMs = 20;  // how often the rate lets rows out
 
 // splitmix64's finaliser: every bit of the input reaches every bit of the output.
 uint64_t Mix(uint64_t z) {
@@ -44,7 +44,8 @@ Status DatagenSource::Open(const std::vector<flow::SavedPosition>& saved, std::s
     const uint8_t version = in.U8();
     row_ = in.Varint();
     if (position.key != kKey || version != kPositionVersion || !in.ok()) {
-      return Status(Code::kCorruption, "the saved position of source " + table_ + " cannot be read");
+      return Status(Code::kCorruption,
+                    "the saved position of source " + table_ + " cannot be read");
     }
     restored_ = true;
   }
@@ -68,7 +69,8 @@ uint64_t DatagenSource::Allowed() const {
   return std::min<uint64_t>(plan_.rows, first_row_ + 1 + static_cast<uint64_t>(rows));
 }
 
-Result<flow::ReadState> DatagenSource::Read(flow::PartitionIndex partition, uint32_t max_rows, Batch& out) {
+Result<flow::ReadState> DatagenSource::Read(flow::PartitionIndex partition, uint32_t max_rows,
+                                            Batch& out) {
   out.partition = partition;
   out.source = table_;
   const uint64_t until = std::min<uint64_t>(Allowed(), row_ + max_rows);
@@ -101,7 +103,8 @@ void DatagenSource::Generate(uint64_t row, uint32_t at, Batch& out) const {
     column.valid[at] = 1;
     const uint64_t a = Mix(Mix(plan_.seed) + Mix(field.salt) * 3 + row);
     const uint64_t b = Mix(a);
-    const Int128 integer = field.sequence ? field.low + static_cast<Int128>(row) : Between(field.low, field.high, a, b);
+    const Int128 integer = field.sequence ? field.low + static_cast<Int128>(row)
+                                          : Between(field.low, field.high, a, b);
     switch (field.type.physical()) {
       case Physical::kBool:
         column.bools[at] = a & 1;
@@ -109,22 +112,28 @@ void DatagenSource::Generate(uint64_t row, uint32_t at, Batch& out) const {
       case Physical::kInt64:
         if (field.type.IsTimestamp()) {
           const int64_t rate = std::max<int64_t>(plan_.rows_per_second, 1);
-          const int64_t ms = static_cast<int64_t>(static_cast<Int128>(row) * 1000 / rate) - static_cast<int64_t>(integer);
+          const int64_t ms = static_cast<int64_t>(static_cast<Int128>(row) * 1000 / rate) -
+                             static_cast<int64_t>(integer);
           column.ints[at] = field.start_ticks + ms * TicksPerMs(field.type);
         } else {
           column.ints[at] = static_cast<int64_t>(integer);
         }
         break;
       case Physical::kDouble:
-        column.doubles[at] = field.sequence ? static_cast<double>(integer)
-                                            : field.low_double + (field.high_double - field.low_double) * (static_cast<double>(a >> 11) * 0x1.0p-53);
-        if (field.type.kind == TypeKind::kFloat) column.doubles[at] = static_cast<float>(column.doubles[at]);
+        column.doubles[at] =
+            field.sequence ? static_cast<double>(integer)
+                           : field.low_double + (field.high_double - field.low_double) *
+                                                    (static_cast<double>(a >> 11) * 0x1.0p-53);
+        if (field.type.kind == TypeKind::kFloat)
+          column.doubles[at] = static_cast<float>(column.doubles[at]);
         break;
       case Physical::kInt128:
         column.decimals[at] = field.sequence ? integer * PowerOfTen(field.type.scale) : integer;
         break;
       case Physical::kString:
-        column.strings[at] = field.sequence ? out.arena().Copy(std::to_string(static_cast<int64_t>(integer))) : RandomText(field.length, a, out.arena());
+        column.strings[at] = field.sequence
+                                 ? out.arena().Copy(std::to_string(static_cast<int64_t>(integer)))
+                                 : RandomText(field.length, a, out.arena());
         break;
     }
   }
@@ -137,6 +146,8 @@ Result<std::string> DatagenSource::EncodePosition(flow::PartitionIndex, int64_t 
   return out.Take();
 }
 
-int64_t DatagenSource::PollIntervalMs() const { return row_ >= plan_.rows || plan_.rows_per_second == 0 ? -1 : kWaitMs; }
+int64_t DatagenSource::PollIntervalMs() const {
+  return row_ >= plan_.rows || plan_.rows_per_second == 0 ? -1 : kWaitMs;
+}
 
 }  // namespace weir::connectors

@@ -1,6 +1,7 @@
+#include "connectors/datagen/datagen.h"
+
 #include <doctest/doctest.h>
 
-#include "connectors/datagen/datagen.h"
 #include "connectors/testing/connector_world.h"
 
 namespace weir::connectors {
@@ -11,13 +12,19 @@ using Rows = std::vector<std::string>;
 TableParts Parts(std::vector<std::pair<std::string, std::string>> options) {
   return {.connector = "datagen",
           .options = std::move(options),
-          .columns = {{"n", Type::Of(TypeKind::kBigInt)}, {"k", Type::Of(TypeKind::kInt)}, {"d", Type::Decimal(6, 2)},
-                      {"s", Type::Of(TypeKind::kString)}, {"b", Type::Of(TypeKind::kBoolean)}, {"f", Type::Of(TypeKind::kDouble)}, {"ts", Type::Timestamp(3)}}};
+          .columns = {{"n", Type::Of(TypeKind::kBigInt)},
+                      {"k", Type::Of(TypeKind::kInt)},
+                      {"d", Type::Decimal(6, 2)},
+                      {"s", Type::Of(TypeKind::kString)},
+                      {"b", Type::Of(TypeKind::kBoolean)},
+                      {"f", Type::Of(TypeKind::kDouble)},
+                      {"ts", Type::Timestamp(3)}}};
 }
 
 std::vector<std::pair<std::string, std::string>> Usual() {
-  return {{"rows-per-second", "0"}, {"number-of-rows", "50"}, {"fields.n.kind", "sequence"}, {"fields.n.start", "5"}, {"fields.n.end", "1000"},
-          {"fields.k.min", "-2"}, {"fields.k.max", "2"}, {"fields.d.max", "9.99"}, {"fields.s.length", "4"}};
+  return {{"rows-per-second", "0"}, {"number-of-rows", "50"}, {"fields.n.kind", "sequence"},
+          {"fields.n.start", "5"},  {"fields.n.end", "1000"}, {"fields.k.min", "-2"},
+          {"fields.k.max", "2"},    {"fields.d.max", "9.99"}, {"fields.s.length", "4"}};
 }
 
 TEST_CASE("rows are a function of seed and row number: batch size and restarts do not show") {
@@ -74,7 +81,10 @@ TEST_CASE("values stay in their ranges") {
 
 TEST_CASE("the shortest sequence ends the input, also when its column is not read") {
   World world;
-  const auto table = MakeTable(Parts({{"rows-per-second", "0"}, {"fields.n.kind", "sequence"}, {"fields.n.start", "1"}, {"fields.n.end", "3"}}));
+  const auto table = MakeTable(Parts({{"rows-per-second", "0"},
+                                      {"fields.n.kind", "sequence"},
+                                      {"fields.n.start", "1"},
+                                      {"fields.n.end", "3"}}));
   const auto plan = MakeGeneratorPlan(*table, {1});
   REQUIRE(plan.has_value());
   CHECK(plan->rows == 3);
@@ -100,7 +110,8 @@ TEST_CASE("the rate is kept by the monotonic clock, a restart does not catch up"
 
 TEST_CASE("time advances with the rows") {
   World world;
-  const auto table = MakeTable(Parts({{"rows-per-second", "10"}, {"weir.start-time", "2024-03-01 00:00:00"}}));
+  const auto table =
+      MakeTable(Parts({{"rows-per-second", "10"}, {"weir.start-time", "2024-03-01 00:00:00"}}));
   SourceDriver driver(world.Context(), *table);
   REQUIRE(driver.Open().ok());
   world.clock().AdvanceMs(1000);
@@ -116,9 +127,15 @@ TEST_CASE("options that make no sense are named") {
     const char* says;
   };
   const Case cases[] = {
-      {"sequence without end", {{"fields.n.kind", "sequence"}, {"fields.n.start", "1"}}, "fields.n.start"},
-      {"sequence backwards", {{"fields.n.kind", "sequence"}, {"fields.n.start", "2"}, {"fields.n.end", "1"}}, "ends before"},
-      {"sequence of booleans", {{"fields.b.kind", "sequence"}, {"fields.b.start", "1"}, {"fields.b.end", "1"}}, "BOOLEAN"},
+      {"sequence without end",
+       {{"fields.n.kind", "sequence"}, {"fields.n.start", "1"}},
+       "fields.n.start"},
+      {"sequence backwards",
+       {{"fields.n.kind", "sequence"}, {"fields.n.start", "2"}, {"fields.n.end", "1"}},
+       "ends before"},
+      {"sequence of booleans",
+       {{"fields.b.kind", "sequence"}, {"fields.b.start", "1"}, {"fields.b.end", "1"}},
+       "BOOLEAN"},
       {"no number", {{"fields.k.min", "x"}}, "fields.k.min"},
       {"beyond the type", {{"fields.k.max", "3000000000"}}, "fields.k.max"},
       {"max below min", {{"fields.k.min", "2"}, {"fields.k.max", "1"}}, "max is below min"},

@@ -1,8 +1,8 @@
 #include "connectors/filesystem/append_stage.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -44,21 +44,25 @@ Result<protocol::LocalFileDecision> AppendStage::Decide(const flow::TakeoverCont
   facts.fresh = context.fresh;
   facts.if_exists = options_.if_exists;
   facts.newest_sealed = context.sealed;
-  facts.claimed = std::binary_search(context.claimed_paths.begin(), context.claimed_paths.end(), options_.path);
+  facts.claimed =
+      std::binary_search(context.claimed_paths.begin(), context.claimed_paths.end(), options_.path);
   facts.accept_missing = HasWord(context, protocol::Verb::kAcceptMissing);
   facts.rewind_file = HasWord(context, protocol::Verb::kRewindFile);
   facts.adopt = HasWord(context, protocol::Verb::kAdopt);
   sealed_ = {};
   if (!context.blob.empty()) {
     const auto extent = DecodeAppendExtent(context.blob);
-    if (!extent) return Fail(Code::kCorruption, "the sealed extent of sink " + options_.sink + " cannot be read");
+    if (!extent)
+      return Fail(Code::kCorruption,
+                  "the sealed extent of sink " + options_.sink + " cannot be read");
     sealed_ = *extent;
   }
   facts.sealed_length = sealed_.length;
   found_length_ = 0;
   const auto stat = files_.Stat(options_.path);
   if (stat.has_value()) {
-    if (!stat->is_regular) return Fail(Code::kCannotCreate, options_.path + " is not a regular file");
+    if (!stat->is_regular)
+      return Fail(Code::kCannotCreate, options_.path + " is not a regular file");
     facts.exists = true;
     facts.length = found_length_ = stat->size;
   } else if (stat.error().code() != Code::kNotFound) {
@@ -83,19 +87,25 @@ Status AppendStage::Inspect(const flow::TakeoverContext& context) {
   WEIR_ASSIGN_OR_RETURN(const protocol::LocalFileDecision decision, Decide(context));
   switch (decision.action) {
     case LocalFileAction::kRefuseExists:
-      return Status(Code::kExists, options_.path + " exists and was not written by this pipeline: " + protocol::LocalFileAdvice(decision.action));
+      return Status(Code::kExists, options_.path +
+                                       " exists and was not written by this pipeline: " +
+                                       protocol::LocalFileAdvice(decision.action));
     case LocalFileAction::kParkUnknownReceipt:
     case LocalFileAction::kParkReceiptAbove:
     case LocalFileAction::kParkShorter:
     case LocalFileAction::kParkMissing: {
-      std::string facts = fmt::format("{}: length {}, sealed length {}, sealed epoch {}", options_.path, found_length_, sealed_.length, context.sealed);
+      std::string facts = fmt::format("{}: length {}, sealed length {}, sealed epoch {}",
+                                      options_.path, found_length_, sealed_.length, context.sealed);
       if (found_.receipt) {
-        facts += fmt::format(", receipt of lineage {} epoch {} length {}", found_.receipt->lineage.ShortHex(), found_.receipt->epoch, found_.receipt->length);
+        facts += fmt::format(", receipt of lineage {} epoch {} length {}",
+                             found_.receipt->lineage.ShortHex(), found_.receipt->epoch,
+                             found_.receipt->length);
       } else if (found_.exists) {
         facts += ", its receipt file is damaged";
       }
       park_ = protocol::Park{options_.sink, protocol::LocalFileRule(decision.action),
-                             facts + "; " + protocol::LocalFileAdvice(decision.action), protocol::LocalFileVerbs(decision.action)};
+                             facts + "; " + protocol::LocalFileAdvice(decision.action),
+                             protocol::LocalFileVerbs(decision.action)};
       return Status::Ok();
     }
     case LocalFileAction::kCreate:
@@ -139,7 +149,8 @@ Result<uint64_t> AppendStage::StartLength(LocalFileAction action) {
     case LocalFileAction::kParkMissing:
       break;
   }
-  return Fail(Code::kInternal, "the file changed between the decision and the recovery: " + options_.path);
+  return Fail(Code::kInternal,
+              "the file changed between the decision and the recovery: " + options_.path);
 }
 
 Status AppendStage::Recover(const flow::TakeoverContext& context) {
@@ -148,17 +159,20 @@ Status AppendStage::Recover(const flow::TakeoverContext& context) {
   WEIR_ASSIGN_OR_RETURN(const protocol::LocalFileDecision decision, Decide(context));
   WEIR_ASSIGN_OR_RETURN(const uint64_t start, StartLength(decision.action));
   WEIR_ASSIGN_OR_RETURN(file_, OutputFile::Open(files_, options_.path, start));
-  // Before the first byte of ours: a run that dies now leaves a receipt that says how much was never ours.
-  const FileReceipt receipt{context.lineage, context.fresh ? context.base : context.sealed, base_, start,
-                            context.fresh ? Digest128{} : sealed_.digest};
-  if (found_.receipt != receipt) WEIR_RETURN_IF_ERROR(WriteFileReceipt(files_, options_.path, receipt));
+  // Before the first byte of ours: a run that dies now leaves a receipt that says how much was
+  // never ours.
+  const FileReceipt receipt{context.lineage, context.fresh ? context.base : context.sealed, base_,
+                            start, context.fresh ? Digest128{} : sealed_.digest};
+  if (found_.receipt != receipt)
+    WEIR_RETURN_IF_ERROR(WriteFileReceipt(files_, options_.path, receipt));
   WEIR_RETURN_IF_ERROR(StageProlog(start));
   frozen_length_ = start;
   epoch_rows_ = 0;
   return Status::Ok();
 }
 
-// What our part of the file begins with: a header when the file is empty, a line feed when somebody's last line has none.
+// What our part of the file begins with: a header when the file is empty, a line feed when
+// somebody's last line has none.
 Status AppendStage::StageProlog(uint64_t start) {
   if (start == 0) {
     file_->buffer() += rows_->Header();
@@ -194,13 +208,17 @@ std::optional<flow::Extent> AppendStage::Freeze(EpochId, bool) {
   return extent;
 }
 
-Status AppendStage::Sync() { return file_ != nullptr && file_->frozen() ? file_->Sync() : Status::Ok(); }
+Status AppendStage::Sync() {
+  return file_ != nullptr && file_->frozen() ? file_->Sync() : Status::Ok();
+}
 
 std::function<Status()> AppendStage::Sealed(EpochId epoch) {
   if (file_ == nullptr || !file_->frozen()) return nullptr;
   file_->FrozenIsDurable();
   const FileReceipt receipt{lineage_, epoch, frozen_.base, frozen_.length, frozen_.digest};
-  return [&files = files_, path = options_.path, receipt] { return WriteFileReceipt(files, path, receipt); };
+  return [&files = files_, path = options_.path, receipt] {
+    return WriteFileReceipt(files, path, receipt);
+  };
 }
 
 }  // namespace weir::connectors

@@ -1,8 +1,9 @@
-// The append sink: one file, which is its own stage. Rows are written beyond the sealed length as they come; the seal makes them durable and
-// remembers the new length; a start cuts what lies beyond it. Readers may see an epoch while it is written.
+// The append sink: one file, which is its own stage. Rows are written beyond the sealed length as
+// they come; the seal makes them durable and remembers the new length; a start cuts what lies
+// beyond it. Readers may see an epoch while it is written.
 //
-// Extent::blob (format): version byte 1; varint base (bytes before our first one); varint length (sealed length after this epoch);
-// digest of this epoch's bytes (low 8 B, high 8 B).
+// Extent::blob (format): version byte 1; varint base (bytes before our first one); varint length
+// (sealed length after this epoch); digest of this epoch's bytes (low 8 B, high 8 B).
 #ifndef WEIR_CONNECTORS_FILESYSTEM_APPEND_STAGE_H_
 #define WEIR_CONNECTORS_FILESYSTEM_APPEND_STAGE_H_
 
@@ -26,8 +27,8 @@ std::string EncodeAppendExtent(const AppendExtent& extent);
 std::optional<AppendExtent> DecodeAppendExtent(std::string_view blob);
 
 struct AppendOptions {
-  std::string sink;        // for parks and resolutions
-  std::string path;        // absolute
+  std::string sink;  // for parks and resolutions
+  std::string path;  // absolute
   protocol::LocalFileFacts::IfExists if_exists = protocol::LocalFileFacts::IfExists::kFail;
 };
 
@@ -64,14 +65,14 @@ class AppendStage : public flow::SinkStage {
   FoundReceipt found_;
   uint64_t found_length_ = 0;
   EpochId highest_seen_ = 0;
-  AppendExtent sealed_;                 // of the newest sealed epoch; zeros when there is none
+  AppendExtent sealed_;  // of the newest sealed epoch; zeros when there is none
   Lineage lineage_;
   std::optional<protocol::Park> park_;
 
-  std::unique_ptr<OutputFile> file_;    // null until Recover, and while parked
+  std::unique_ptr<OutputFile> file_;  // null until Recover, and while parked
   uint64_t base_ = 0;
-  uint64_t frozen_length_ = 0;          // length at the last Freeze
-  uint64_t epoch_rows_ = 0;             // staged since then
+  uint64_t frozen_length_ = 0;  // length at the last Freeze
+  uint64_t epoch_rows_ = 0;     // staged since then
   AppendExtent frozen_;
   flow::NodeBooks books_;
 };

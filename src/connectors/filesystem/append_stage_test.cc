@@ -1,7 +1,8 @@
 // The append file: what is visible, what a restart cuts, whose file it is.
+#include "connectors/filesystem/append_stage.h"
+
 #include <doctest/doctest.h>
 
-#include "connectors/filesystem/append_stage.h"
 #include "connectors/testing/stage_driver.h"
 
 namespace weir::connectors {
@@ -9,7 +10,8 @@ namespace {
 
 const char kOut[] = "/out/a.json";
 
-std::unique_ptr<plan::TableDef> Table(std::vector<std::pair<std::string, std::string>> options = {}) {
+std::unique_ptr<plan::TableDef> Table(
+    std::vector<std::pair<std::string, std::string>> options = {}) {
   options.insert(options.begin(), {"path", kOut});
   return MakeTable({.name = "out", .options = std::move(options)});
 }
@@ -31,7 +33,7 @@ TEST_CASE("sealed rows stay, staged ones are cut by the next start") {
     REQUIRE(stage.Stage({1, 2}).ok());
     REQUIRE(stage.Seal().ok());
     REQUIRE(stage.Stage({3}).ok());
-    REQUIRE(stage.Freeze());            // frozen, synced, and the process dies before the seal
+    REQUIRE(stage.Freeze());  // frozen, synced, and the process dies before the seal
     REQUIRE(stage.stage().Sync().ok());
   }
   CHECK(world.Content(kOut) == Lines({1, 2, 3}));
@@ -61,11 +63,11 @@ TEST_CASE("an epoch without rows has no extent and writes nothing") {
 TEST_CASE("a fresh run decides by what stands at the path") {
   struct Case {
     const char* name;
-    const char* there;            // null: nothing
+    const char* there;  // null: nothing
     const char* if_exists;
     bool claimed;
     Code inspect;
-    const char* want;             // content after the start
+    const char* want;  // content after the start
   };
   const Case cases[] = {
       {"absent", nullptr, "fail", false, Code::kOk, ""},
@@ -103,7 +105,7 @@ TEST_CASE("a fresh run replaces our part of an appended file and keeps the rest"
     REQUIRE(stage.Start().ok());
     REQUIRE(stage.Stage({1}).ok());
     REQUIRE(stage.Seal().ok());
-    CHECK(world.Content(kOut) == "mine\n" + Lines({1}));   // somebody's last line is ended first
+    CHECK(world.Content(kOut) == "mine\n" + Lines({1}));  // somebody's last line is ended first
   }
   history.BeginFreshRun();
   StageDriver stage(world.Context(), *table, history);
@@ -118,21 +120,30 @@ TEST_CASE("a resumed run parks when the file does not fit the record, and each w
   struct Case {
     const char* name;
     void (*change)(World&);
-    const char* rule;             // "" goes on
+    const char* rule;  // "" goes on
     protocol::Verb word;
     std::string after_word;
   };
   const Case cases[] = {
       {"as recorded", [](World&) {}, "", {}, Lines({1, 2})},
       {"longer", [](World& w) { w.Append(kOut, "garbage"); }, "", {}, Lines({1, 2})},
-      {"missing", [](World& w) { REQUIRE(w.files().Remove(kOut).ok()); }, "file.missing", protocol::Verb::kAcceptMissing, ""},
-      {"shorter", [](World& w) { w.Put(kOut, Lines({1})); }, "file.shorter", protocol::Verb::kAcceptMissing, Lines({1})},
-      {"receipt of a stranger", [](World& w) { w.Put(ReceiptPath(kOut), EncodeFileReceipt({Lineage{{9}}, 3, 0, 4, {}})); }, "file.unknown-receipt", protocol::Verb::kAdopt, Lines({1, 2})},
-      {"receipt damaged", [](World& w) { w.Put(ReceiptPath(kOut), "x"); }, "file.unknown-receipt", protocol::Verb::kAdopt, Lines({1, 2})},
-      {"directory is an older backup", [](World& w) {
+      {"missing", [](World& w) { REQUIRE(w.files().Remove(kOut).ok()); }, "file.missing",
+       protocol::Verb::kAcceptMissing, ""},
+      {"shorter", [](World& w) { w.Put(kOut, Lines({1})); }, "file.shorter",
+       protocol::Verb::kAcceptMissing, Lines({1})},
+      {"receipt of a stranger",
+       [](World& w) {
+         w.Put(ReceiptPath(kOut), EncodeFileReceipt({Lineage{{9}}, 3, 0, 4, {}}));
+       },
+       "file.unknown-receipt", protocol::Verb::kAdopt, Lines({1, 2})},
+      {"receipt damaged", [](World& w) { w.Put(ReceiptPath(kOut), "x"); }, "file.unknown-receipt",
+       protocol::Verb::kAdopt, Lines({1, 2})},
+      {"directory is an older backup",
+       [](World& w) {
          w.Append(kOut, Lines({3}));
          w.Put(ReceiptPath(kOut), EncodeFileReceipt({StageHistory::FirstLineage(), 77, 0, 24, {}}));
-       }, "file.receipt-above", protocol::Verb::kRewindFile, Lines({1, 2})},
+       },
+       "file.receipt-above", protocol::Verb::kRewindFile, Lines({1, 2})},
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
@@ -156,7 +167,7 @@ TEST_CASE("a resumed run parks when the file does not fit the record, and each w
       CHECK(world.Content(kOut) == c.after_word);
       continue;
     }
-    CHECK(world.Content(kOut) == before);     // nothing was cut
+    CHECK(world.Content(kOut) == before);  // nothing was cut
     CHECK(park->subject == "out");
     REQUIRE_FALSE(park->verbs.empty());
     CHECK(park->verbs[0] == c.word);
@@ -181,7 +192,7 @@ TEST_CASE("the receipt names what is sealed and is renewed by a start that finds
     REQUIRE(stage.Seal().ok());
     CHECK(DecodeFileReceipt(world.Content(ReceiptPath(kOut)))->epoch == 1);
     REQUIRE(stage.Stage({2}).ok());
-    REQUIRE(stage.SealWithoutWork().ok());    // dies before the receipt
+    REQUIRE(stage.SealWithoutWork().ok());  // dies before the receipt
   }
   CHECK(DecodeFileReceipt(world.Content(ReceiptPath(kOut)))->epoch == 1);
   StageDriver stage(world.Context(), *table, history);
@@ -199,7 +210,9 @@ TEST_CASE("no space: bytes wait, no row is lost, nothing is written twice") {
   StageDriver stage(world.Context(), *table, history);
   REQUIRE(stage.Start().ok());
   bool full = true;
-  world.files().OnOperation([&](const io::SimOp& op) { return full && op.kind == io::SimOpKind::kWrite ? io::SimFault::kNoSpace : io::SimFault::kNone; });
+  world.files().OnOperation([&](const io::SimOp& op) {
+    return full && op.kind == io::SimOpKind::kWrite ? io::SimFault::kNoSpace : io::SimFault::kNone;
+  });
   std::vector<int64_t> values(40000, 7);
   REQUIRE(stage.Stage(values).ok());
   CHECK(stage.stage().paused());
@@ -207,7 +220,7 @@ TEST_CASE("no space: bytes wait, no row is lost, nothing is written twice") {
   CHECK(stage.stage().RetryWrites().code() == Code::kNoSpace);
   REQUIRE(stage.Freeze());
   CHECK(stage.stage().Sync().code() == Code::kNoSpace);
-  REQUIRE(stage.Stage({8}).ok());               // the next epoch goes on meanwhile
+  REQUIRE(stage.Stage({8}).ok());  // the next epoch goes on meanwhile
   CHECK(stage.stage().Sync().code() == Code::kNoSpace);
   full = false;
   REQUIRE(stage.stage().Sync().ok());
@@ -227,7 +240,9 @@ TEST_CASE("a failed sync and an I/O error are unknown outcomes") {
   REQUIRE(stage.Start().ok());
   REQUIRE(stage.Stage({1}).ok());
   REQUIRE(stage.Freeze());
-  world.files().OnOperation([](const io::SimOp& op) { return op.kind == io::SimOpKind::kSync ? io::SimFault::kSyncLosesPages : io::SimFault::kNone; });
+  world.files().OnOperation([](const io::SimOp& op) {
+    return op.kind == io::SimOpKind::kSync ? io::SimFault::kSyncLosesPages : io::SimFault::kNone;
+  });
   CHECK(stage.stage().Sync().code() == Code::kUnknownOutcome);
 }
 
@@ -265,7 +280,9 @@ TEST_CASE("places where no file can be made are named") {
 TEST_CASE("rows that cannot be written are dead letters when they are staged") {
   World world;
   world.files().PutDirectory("/out");
-  const auto table = MakeTable({.name = "out", .options = {{"path", kOut}}, .columns = {{"d", Type::Of(TypeKind::kDouble)}}});
+  const auto table = MakeTable({.name = "out",
+                                .options = {{"path", kOut}},
+                                .columns = {{"d", Type::Of(TypeKind::kDouble)}}});
   StageHistory history;
   StageDriver stage(world.Context(), *table, history);
   REQUIRE(stage.Start().ok());
@@ -288,7 +305,8 @@ TEST_CASE("rows that cannot be written are dead letters when they are staged") {
 TEST_CASE("csv.header is written once, at the file's start") {
   World world;
   world.files().PutDirectory("/out");
-  const auto table = MakeTable({.name = "out", .format = "csv", .options = {{"path", kOut}, {"csv.header", "true"}}});
+  const auto table = MakeTable(
+      {.name = "out", .format = "csv", .options = {{"path", kOut}, {"csv.header", "true"}}});
   StageHistory history;
   for (int life = 0; life < 3; ++life) {
     StageDriver stage(world.Context(), *table, history);

@@ -1,10 +1,11 @@
-// The list of a bounded read. It is taken once, when the lineage begins, and sealed with its first epoch: a file that is added later is not read,
-// a file that grows is read up to its listed size, and one that went away, shrank or was replaced before it was read to its end parks, since the
+// The list of a bounded read. It is taken once, when the lineage begins, and sealed with its first
+// epoch: a file that is added later is not read, a file that grows is read up to its listed size,
+// and one that went away, shrank or was replaced before it was read to its end parks, since the
 // rows before are counted already.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 #include "base/log.h"
 #include "connectors/filesystem/file_catalog.h"
@@ -15,9 +16,11 @@ namespace {
 
 class BoundedCatalog : public FileCatalog {
  public:
-  BoundedCatalog(io::Files& files, CatalogOptions options) : files_(files), options_(std::move(options)) {}
+  BoundedCatalog(io::Files& files, CatalogOptions options)
+      : files_(files), options_(std::move(options)) {}
 
-  Status Open(const std::vector<flow::SavedPosition>& saved, std::string_view state, FileSet& set) override;
+  Status Open(const std::vector<flow::SavedPosition>& saved, std::string_view state,
+              FileSet& set) override;
   Status Poll(FileSet& set, std::vector<FilePartition*>& found) override;
   Status CheckOpened(FilePartition& partition, const Result<io::FileStat>& opened) override;
   std::optional<std::string> FreezeState(FileSet&) override {
@@ -25,7 +28,8 @@ class BoundedCatalog : public FileCatalog {
     list_changed_ = false;
     return EncodeFileList(list_);
   }
-  void TakeForgotten(FileSet&, std::vector<std::string>&) override {}   // every position of the list is needed to its end
+  void TakeForgotten(FileSet&, std::vector<std::string>&) override {
+  }  // every position of the list is needed to its end
   int64_t PollIntervalMs() const override { return -1; }
   uint64_t TotalBytes() const override { return total_bytes_; }
   bool bounded() const override { return true; }
@@ -33,13 +37,15 @@ class BoundedCatalog : public FileCatalog {
  private:
   Status TakeList(const std::map<uint64_t, SavedFile>& saved);
   bool GapAccepted(const std::string& path) const {
-    return options_.accept_all_gaps || std::find(options_.accepted_gaps.begin(), options_.accepted_gaps.end(), path) != options_.accepted_gaps.end();
+    return options_.accept_all_gaps ||
+           std::find(options_.accepted_gaps.begin(), options_.accepted_gaps.end(), path) !=
+               options_.accepted_gaps.end();
   }
   void AcceptGap(ListedFile& listed, FilePartition& partition);
 
   io::Files& files_;
   const CatalogOptions options_;
-  std::vector<ListedFile> list_;            // by path; partition i of the set belongs to entry i
+  std::vector<ListedFile> list_;  // by path; partition i of the set belongs to entry i
   bool list_changed_ = false;
   bool announced_ = false;
   uint64_t total_bytes_ = 0;
@@ -47,8 +53,11 @@ class BoundedCatalog : public FileCatalog {
 
 Status BoundedCatalog::TakeList(const std::map<uint64_t, SavedFile>& saved) {
   Listing listing = ListInputs(files_, options_.path);
-  if (!listing.unreadable.empty()) return Status(Code::kInvalid, "source " + options_.table + ": " + listing.unreadable.front());
-  if (listing.base_missing) return Status(Code::kInvalid, "source " + options_.table + ": no such file or directory: " + options_.path);
+  if (!listing.unreadable.empty())
+    return Status(Code::kInvalid, "source " + options_.table + ": " + listing.unreadable.front());
+  if (listing.base_missing)
+    return Status(Code::kInvalid,
+                  "source " + options_.table + ": no such file or directory: " + options_.path);
   // Positions without a list: the table was followed until now. A file keeps its number.
   std::map<FileKey, uint64_t> numbers;
   uint64_t next = 0;
@@ -56,31 +65,38 @@ Status BoundedCatalog::TakeList(const std::map<uint64_t, SavedFile>& saved) {
     numbers[file.key] = number;
     next = number + 1;
   }
-  if (listing.files.empty()) LogWarning("source_matches_nothing", {{"source", options_.table}, {"path", options_.path}});
+  if (listing.files.empty())
+    LogWarning("source_matches_nothing", {{"source", options_.table}, {"path", options_.path}});
   for (const InputFile& file : listing.files) {
     const FileKey key = KeyOf(file.stat);
     const auto known = numbers.find(key);
     const uint64_t number = known != numbers.end() ? known->second : next++;
-    if (known != numbers.end()) numbers.erase(known);   // a second name of one file is a second input
+    if (known != numbers.end())
+      numbers.erase(known);  // a second name of one file is a second input
     list_.push_back({number, file.path, key, file.stat.size, file.stat.mtime_ns, false});
   }
   list_changed_ = true;
   return Status::Ok();
 }
 
-Status BoundedCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::string_view state, FileSet& set) {
+Status BoundedCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::string_view state,
+                            FileSet& set) {
   std::map<uint64_t, SavedFile> positions;
   for (const flow::SavedPosition& position : saved) {
     const auto number = PartitionNumber(position.key);
     auto file = DecodeSavedFile(position.blob);
-    if (!number || !file) return Status(Code::kCorruption, "the saved position " + position.key + " of source " + options_.table + " cannot be read");
+    if (!number || !file)
+      return Status(Code::kCorruption, "the saved position " + position.key + " of source " +
+                                           options_.table + " cannot be read");
     positions.emplace(*number, std::move(*file));
   }
   if (state.empty()) {
     WEIR_RETURN_IF_ERROR(TakeList(positions));
   } else {
     auto list = DecodeFileList(state);
-    if (!list) return Status(Code::kCorruption, "the list of files of source " + options_.table + " cannot be read");
+    if (!list)
+      return Status(Code::kCorruption,
+                    "the list of files of source " + options_.table + " cannot be read");
     list_ = std::move(*list);
   }
   for (ListedFile& listed : list_) {
@@ -95,19 +111,26 @@ Status BoundedCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::
       partition.Restore(position->second);
       if (position->second.finished) partition.state = FilePartition::State::kEnded;
     }
-    if (partition.state != FilePartition::State::kEnded && (listed.gap_accepted || GapAccepted(listed.path))) AcceptGap(listed, partition);
+    if (partition.state != FilePartition::State::kEnded &&
+        (listed.gap_accepted || GapAccepted(listed.path)))
+      AcceptGap(listed, partition);
     if (partition.state == FilePartition::State::kEnded) partition.disk_bytes = listed.size;
   }
   return Status::Ok();
 }
 
-// The rest of the file is given up. Only an operator says so, about a file that is really in trouble: one that can be read is read.
+// The rest of the file is given up. Only an operator says so, about a file that is really in
+// trouble: one that can be read is read.
 void BoundedCatalog::AcceptGap(ListedFile& listed, FilePartition& partition) {
   if (!listed.gap_accepted) {
     const auto stat = files_.Stat(partition.path);
-    const bool fine = stat.has_value() && KeyOf(*stat) == partition.key && stat->size >= listed.size;
+    const bool fine =
+        stat.has_value() && KeyOf(*stat) == partition.key && stat->size >= listed.size;
     if (fine && options_.accept_all_gaps) return;
-    LogWarning("source_gap_accepted", {{"source", options_.table}, {"path", listed.path}, {"from", partition.base.offset}, {"listed_size", listed.size}});
+    LogWarning("source_gap_accepted", {{"source", options_.table},
+                                       {"path", listed.path},
+                                       {"from", partition.base.offset},
+                                       {"listed_size", listed.size}});
     listed.gap_accepted = true;
     list_changed_ = true;
   }
@@ -124,7 +147,8 @@ Status BoundedCatalog::Poll(FileSet& set, std::vector<FilePartition*>& found) {
 Status BoundedCatalog::CheckOpened(FilePartition& partition, const Result<io::FileStat>& opened) {
   if (opened.has_value() && KeyOf(*opened) == partition.key) {
     if (opened->size >= partition.limit) return Status::Ok();
-    return Status(Code::kRefused, fmt::format("{} has {} bytes, {} when it was listed", partition.path, opened->size, partition.limit));
+    return Status(Code::kRefused, fmt::format("{} has {} bytes, {} when it was listed",
+                                              partition.path, opened->size, partition.limit));
   }
   if (!opened.has_value() && opened.error().code() != Code::kNotFound) return opened.error();
   // Renamed within its directory: still the listed file.
@@ -133,16 +157,22 @@ Status BoundedCatalog::CheckOpened(FilePartition& partition, const Result<io::Fi
     partition.path = *moved;
     return Status(Code::kExists, "look under the new name");
   }
-  if (!opened.has_value()) return Status(Code::kRefused, partition.path + " is gone, and was listed when this run began");
-  // Another inode under the listed name. What was read of it can be compared by the caller; of a file that was not begun, size and time of
-  // modification must be the listed ones (a copy that keeps them: cp -p, rsync, a restored backup).
-  const auto listed = std::find_if(list_.begin(), list_.end(), [&](const ListedFile& file) { return file.number == partition.number; });
-  const bool same_look = listed != list_.end() && opened->size == listed->size && opened->mtime_ns == listed->mtime_ns;
+  if (!opened.has_value())
+    return Status(Code::kRefused, partition.path + " is gone, and was listed when this run began");
+  // Another inode under the listed name. What was read of it can be compared by the caller; of a
+  // file that was not begun, size and time of modification must be the listed ones (a copy that
+  // keeps them: cp -p, rsync, a restored backup).
+  const auto listed = std::find_if(list_.begin(), list_.end(), [&](const ListedFile& file) {
+    return file.number == partition.number;
+  });
+  const bool same_look =
+      listed != list_.end() && opened->size == listed->size && opened->mtime_ns == listed->mtime_ns;
   if (opened->size >= partition.limit && (partition.base.offset > 0 || same_look)) {
     partition.key = KeyOf(*opened);
     return Status::Ok();
   }
-  return Status(Code::kRefused, partition.path + " was replaced by another file since it was listed");
+  return Status(Code::kRefused,
+                partition.path + " was replaced by another file since it was listed");
 }
 
 }  // namespace
@@ -151,7 +181,8 @@ std::unique_ptr<FileCatalog> NewBoundedCatalog(io::Files& files, CatalogOptions 
   return std::make_unique<BoundedCatalog>(files, std::move(options));
 }
 
-std::optional<std::string> FindByKey(io::Files& files, const std::string& directory, const FileKey& key) {
+std::optional<std::string> FindByKey(io::Files& files, const std::string& directory,
+                                     const FileKey& key) {
   const auto names = files.List(directory);
   if (!names.has_value()) return std::nullopt;
   for (const std::string& name : *names) {

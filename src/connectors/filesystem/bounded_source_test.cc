@@ -32,12 +32,9 @@ TEST_CASE("files of a directory and of a pattern are read in path order, hidden 
   world.Put("/in/.c.json", Lines(9, 9));
   world.Put("/in/sub/d.json", Lines(5, 5));
   const Case cases[] = {
-      {"file", "/in/b.json", Values(3, 4)},
-      {"file:// URL", "file:///in/b.json", Values(3, 4)},
-      {"directory", "/in", Values(1, 5)},
-      {"pattern", "/in/*.json", Values(1, 4)},
-      {"class", "/in/[!b].json", Values(1, 2)},
-      {"pattern for a directory", "/i?/s*", Values(5, 5)},
+      {"file", "/in/b.json", Values(3, 4)},     {"file:// URL", "file:///in/b.json", Values(3, 4)},
+      {"directory", "/in", Values(1, 5)},       {"pattern", "/in/*.json", Values(1, 4)},
+      {"class", "/in/[!b].json", Values(1, 2)}, {"pattern for a directory", "/i?/s*", Values(5, 5)},
       {"nothing matches", "/in/*.csv", {}},
   };
   for (const Case& c : cases) {
@@ -117,7 +114,8 @@ TEST_CASE("a restart at every boundary reads each row once, whatever the batch s
 TEST_CASE("a position inside a batch is as good as one at its end") {
   World world;
   world.Put("/in.json", Lines(1, 2000));
-  const auto table = MakeTable({.options = {{"path", "/in.json"}}, .metadata = {{"line", "file.line"}}});
+  const auto table =
+      MakeTable({.options = {{"path", "/in.json"}}, .metadata = {{"line", "file.line"}}});
   SourceDriver driver(world.Context(), *table);
   REQUIRE(driver.Open().ok());
   Rows rows;
@@ -125,13 +123,15 @@ TEST_CASE("a position inside a batch is as good as one at its end") {
   const auto state = driver.source().FreezeSourceState();
   for (const int consumed : {1, 10, 700, 1499}) {
     CAPTURE(consumed);
-    const auto blob = driver.source().EncodePosition(0, static_cast<int64_t>(Lines(1, consumed).size()));
+    const auto blob =
+        driver.source().EncodePosition(0, static_cast<int64_t>(Lines(1, consumed).size()));
     REQUIRE(blob.has_value());
     SourceDriver again(world.Context(), *table);
     REQUIRE(again.Open({{"f0", *blob}}, *state).ok());
     const Rows rest = again.ReadAll();
     CHECK(rest.size() == static_cast<size_t>(2000 - consumed));
-    CHECK(rest.front() == "{\"v\":" + std::to_string(consumed + 1) + ",\"line\":" + std::to_string(consumed + 1) + "}");
+    CHECK(rest.front() == "{\"v\":" + std::to_string(consumed + 1) +
+                              ",\"line\":" + std::to_string(consumed + 1) + "}");
   }
 }
 
@@ -149,22 +149,35 @@ TEST_CASE("the list is taken once: later files and later bytes are not read") {
   CHECK(second.ReadAll() == Values(1, 2));
 }
 
-TEST_CASE("a listed file in trouble parks its partition, and --accept-gap goes on without the rest") {
+TEST_CASE(
+    "a listed file in trouble parks its partition, and --accept-gap goes on without the rest") {
   struct Case {
     const char* name;
     void (*change)(World&);
     bool parks;
-    size_t rows_after;      // of 2 left in the file and 1 in the other
+    size_t rows_after;  // of 2 left in the file and 1 in the other
   };
   const Case cases[] = {
       {"untouched", [](World&) {}, false, 3},
       {"grown", [](World& w) { w.Append("/in/a.json", Lines(9, 9)); }, false, 3},
-      {"renamed in its directory", [](World& w) { REQUIRE(w.files().Rename("/in/a.json", "/in/z.old").ok()); }, false, 3},
-      {"copied back by a restore", [](World& w) { REQUIRE(w.files().Remove("/in/a.json").ok()); w.Put("/in/a.json", Lines(1, 4)); }, false, 3},
+      {"renamed in its directory",
+       [](World& w) { REQUIRE(w.files().Rename("/in/a.json", "/in/z.old").ok()); }, false, 3},
+      {"copied back by a restore",
+       [](World& w) {
+         REQUIRE(w.files().Remove("/in/a.json").ok());
+         w.Put("/in/a.json", Lines(1, 4));
+       },
+       false, 3},
       {"gone", [](World& w) { REQUIRE(w.files().Remove("/in/a.json").ok()); }, true, 1},
       {"shorter", [](World& w) { w.Put("/in/a.json", Lines(1, 3)); }, true, 1},
-      {"other bytes before the position", [](World& w) { w.Put("/in/a.json", Lines(5, 8)); }, true, 1},
-      {"replaced by another file", [](World& w) { REQUIRE(w.files().Remove("/in/a.json").ok()); w.Put("/in/a.json", Lines(5, 8)); }, true, 1},
+      {"other bytes before the position", [](World& w) { w.Put("/in/a.json", Lines(5, 8)); }, true,
+       1},
+      {"replaced by another file",
+       [](World& w) {
+         REQUIRE(w.files().Remove("/in/a.json").ok());
+         w.Put("/in/a.json", Lines(5, 8));
+       },
+       true, 1},
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
@@ -218,12 +231,16 @@ TEST_CASE("a file that was read to its end may go away") {
   CHECK(second.source().parks().empty());
 }
 
-TEST_CASE("csv: the header is no row, also after a restart in the middle; quoted line feeds are data") {
+TEST_CASE(
+    "csv: the header is no row, also after a restart in the middle; quoted line feeds are data") {
   World world;
-  world.Put("/in.csv", "\xEF\xBB\xBF" "v,s\r\n1,\"a\nb\"\r\n2,c\r\n");
-  const auto table = MakeTable({.format = "csv",
-                                .options = {{"path", "/in.csv"}, {"csv.header", "true"}},
-                                .columns = {{"s", Type::Of(TypeKind::kString)}, {"v", Type::Of(TypeKind::kInt)}}});
+  world.Put("/in.csv",
+            "\xEF\xBB\xBF"
+            "v,s\r\n1,\"a\nb\"\r\n2,c\r\n");
+  const auto table =
+      MakeTable({.format = "csv",
+                 .options = {{"path", "/in.csv"}, {"csv.header", "true"}},
+                 .columns = {{"s", Type::Of(TypeKind::kString)}, {"v", Type::Of(TypeKind::kInt)}}});
   Rows rows;
   std::map<std::string, std::string> saved;
   std::string state;
@@ -243,7 +260,8 @@ TEST_CASE("csv: a header without a wanted column parks the file and names the co
   World world;
   world.Put("/in/a.csv", "x\n1\n");
   world.Put("/in/b.csv", "v\n2\n");
-  const auto table = MakeTable({.format = "csv", .options = {{"path", "/in"}, {"csv.header", "true"}}});
+  const auto table =
+      MakeTable({.format = "csv", .options = {{"path", "/in"}, {"csv.header", "true"}}});
   SourceDriver driver(world.Context(), *table);
   REQUIRE(driver.Open().ok());
   CHECK(driver.ReadAll() == Rows{R"({"v":2})"});
@@ -255,10 +273,15 @@ TEST_CASE("metadata columns say where a row was") {
   World world;
   world.Put("/in/a.json", "{\"v\":1}\n\n{\"v\":2}\n");
   const auto table = MakeTable({.options = {{"path", "/in/a.json"}},
-                                .metadata = {{"p", "file.path"}, {"n", "file.name"}, {"s", "file.size"}, {"o", "file.offset"}, {"l", "file.line"}}});
+                                .metadata = {{"p", "file.path"},
+                                             {"n", "file.name"},
+                                             {"s", "file.size"},
+                                             {"o", "file.offset"},
+                                             {"l", "file.line"}}});
   SourceDriver driver(world.Context(), *table);
   REQUIRE(driver.Open().ok());
-  CHECK(driver.ReadAll() == Rows{R"({"v":1,"p":"/in/a.json","n":"a.json","s":17,"o":0,"l":1})", "skipped",
+  CHECK(driver.ReadAll() == Rows{R"({"v":1,"p":"/in/a.json","n":"a.json","s":17,"o":0,"l":1})",
+                                 "skipped",
                                  R"({"v":2,"p":"/in/a.json","n":"a.json","s":17,"o":9,"l":3})"});
 }
 

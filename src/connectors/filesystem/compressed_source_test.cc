@@ -73,7 +73,8 @@ TEST_CASE("a compressed file that is cut or damaged parks, with its rows so far 
   };
   const std::string whole = Gzip(Lines(1, 5000));
   std::string damaged = whole;
-  damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 0x55);   // in the trailer
+  damaged[damaged.size() - 6] =
+      static_cast<char>(damaged[damaged.size() - 6] ^ 0x55);  // in the trailer
   const Case cases[] = {{"cut", whole.substr(0, whole.size() - 100)}, {"damaged", damaged}};
   for (const Case& c : cases) {
     CAPTURE(c.name);
@@ -83,7 +84,8 @@ TEST_CASE("a compressed file that is cut or damaged parks, with its rows so far 
     SourceDriver driver(world.Context(), *table);
     REQUIRE(driver.Open().ok());
     const Rows rows = driver.ReadAll();
-    if (std::string_view(c.name) == "cut") CHECK(rows.size() > 1000);   // what fails its checksum is not believed
+    if (std::string_view(c.name) == "cut")
+      CHECK(rows.size() > 1000);  // what fails its checksum is not believed
     CHECK_FALSE(driver.AllEnded());
     REQUIRE(driver.source().parks().size() == 1);
     CHECK(driver.source().parks()[0].what.find("/in.gz") != std::string::npos);
@@ -94,7 +96,8 @@ TEST_CASE("a rotated file that is compressed is known by its content") {
   for (const bool stopped : {false, true}) {
     CAPTURE(stopped);
     World world;
-    const auto table = MakeTable({.options = {{"path", "/in/app.log*"}, {"source.monitor-interval", "1 s"}}});
+    const auto table =
+        MakeTable({.options = {{"path", "/in/app.log*"}, {"source.monitor-interval", "1 s"}}});
     world.Put("/in/app.log", Lines(3, 3));
     world.Put("/in/app.log.2.gz", Gzip(Lines(1, 2)));
     auto driver = std::make_unique<SourceDriver>(world.Context(), *table);

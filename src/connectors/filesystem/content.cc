@@ -12,17 +12,20 @@ constexpr size_t kInputBytes = 64 << 10;
 
 }  // namespace
 
-Result<std::unique_ptr<Content>> Content::Open(io::Files& files, const std::string& path, uint64_t limit) {
+Result<std::unique_ptr<Content>> Content::Open(io::Files& files, const std::string& path,
+                                               uint64_t limit) {
   WEIR_ASSIGN_OR_RETURN(auto file, files.Open(path, io::OpenMode::kRead));
   return std::unique_ptr<Content>(new Content(std::move(file), path, limit));
 }
 
 Result<size_t> Content::ReadDisk(uint64_t offset, std::span<char> out) {
   if (offset >= limit_) return size_t{0};
-  return file_->ReadAt(offset, out.first(static_cast<size_t>(std::min<uint64_t>(out.size(), limit_ - offset))));
+  return file_->ReadAt(
+      offset, out.first(static_cast<size_t>(std::min<uint64_t>(out.size(), limit_ - offset))));
 }
 
-// A followed file may have been born a moment ago: until its first four bytes are there, what could be a magic number is not taken for text.
+// A followed file may have been born a moment ago: until its first four bytes are there, what could
+// be a magic number is not taken for text.
 Status Content::DetectKind() {
   if (kind_known_) return Status::Ok();
   magic_.resize(Inflater::kMagicBytes);

@@ -1,5 +1,6 @@
-// Content: the uncompressed bytes of one input file, whatever it is on disk. gzip and zstd are known by their magic bytes, never by name.
-// Plain files are read in place; of a compressed file one stream is kept, and a read before it begins anew from the start of the file.
+// Content: the uncompressed bytes of one input file, whatever it is on disk. gzip and zstd are
+// known by their magic bytes, never by name. Plain files are read in place; of a compressed file
+// one stream is kept, and a read before it begins anew from the start of the file.
 #ifndef WEIR_CONNECTORS_FILESYSTEM_CONTENT_H_
 #define WEIR_CONNECTORS_FILESYSTEM_CONTENT_H_
 
@@ -17,8 +18,10 @@ namespace weir::connectors {
 
 class Content {
  public:
-  // `limit`: bytes of the file on disk that count; the rest is not looked at (a bounded read of a file that grows).
-  static Result<std::unique_ptr<Content>> Open(io::Files& files, const std::string& path, uint64_t limit);
+  // `limit`: bytes of the file on disk that count; the rest is not looked at (a bounded read of a
+  // file that grows).
+  static Result<std::unique_ptr<Content>> Open(io::Files& files, const std::string& path,
+                                               uint64_t limit);
 
   // Fewer bytes than asked for: there are no more now. kCorruption: the compressed data is damaged.
   Result<size_t> ReadAt(uint64_t offset, std::span<char> out);
@@ -30,7 +33,8 @@ class Content {
   uint64_t disk_bytes_read() const { return disk_at_; }
 
  private:
-  Content(std::unique_ptr<io::File> file, std::string path, uint64_t limit) : file_(std::move(file)), path_(std::move(path)), limit_(limit) {}
+  Content(std::unique_ptr<io::File> file, std::string path, uint64_t limit)
+      : file_(std::move(file)), path_(std::move(path)), limit_(limit) {}
   Result<size_t> ReadDisk(uint64_t offset, std::span<char> out);
   Status DetectKind();
   Status StartStream();
@@ -41,13 +45,13 @@ class Content {
   const uint64_t limit_;
   bool kind_known_ = false;
   bool compressed_ = false;
-  std::string magic_;               // the first bytes
-  uint64_t disk_at_ = 0;            // compressed: next byte to read from disk
+  std::string magic_;     // the first bytes
+  uint64_t disk_at_ = 0;  // compressed: next byte to read from disk
   // Compressed files.
   std::unique_ptr<Inflater> inflater_;
-  Status damage_;                   // of the stream; sticks until it begins anew
-  uint64_t stream_at_ = 0;          // uncompressed bytes that the stream has given
-  std::string input_;               // compressed bytes read and not used yet: input_[input_at_, input_end_)
+  Status damage_;           // of the stream; sticks until it begins anew
+  uint64_t stream_at_ = 0;  // uncompressed bytes that the stream has given
+  std::string input_;       // compressed bytes read and not used yet: input_[input_at_, input_end_)
   size_t input_at_ = 0, input_end_ = 0;
 };
 

@@ -1,8 +1,8 @@
 #include "connectors/filesystem/dead_letter_stage.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -18,7 +18,8 @@ constexpr uint64_t kFilesAtLeast = 4;
 std::string FileNameOf(std::string_view subject) {
   std::string out;
   for (const char c : subject) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
     if (plain) {
       out.push_back(c);
     } else {
@@ -56,7 +57,8 @@ std::optional<DeadFiles> DecodeDeadFiles(std::string_view blob) {
   return files;
 }
 
-DeadLetterStage::DeadLetterStage(io::Files& files, std::string directory, std::string subject, uint64_t max_bytes, std::unique_ptr<RowStager> rows)
+DeadLetterStage::DeadLetterStage(io::Files& files, std::string directory, std::string subject,
+                                 uint64_t max_bytes, std::unique_ptr<RowStager> rows)
     : files_(files),
       directory_(std::move(directory)),
       base_name_(FileNameOf(subject)),
@@ -65,11 +67,15 @@ DeadLetterStage::DeadLetterStage(io::Files& files, std::string directory, std::s
       rows_(std::move(rows)) {}
 
 std::string DeadLetterStage::PathOf(uint64_t number) const {
-  return io::JoinPath(directory_, number == 0 ? base_name_ + std::string(kExtension) : fmt::format("{}.{}{}", base_name_, number, kExtension));
+  return io::JoinPath(directory_, number == 0
+                                      ? base_name_ + std::string(kExtension)
+                                      : fmt::format("{}.{}{}", base_name_, number, kExtension));
 }
 
 std::optional<uint64_t> DeadLetterStage::NumberOf(std::string_view name) const {
-  if (!name.starts_with(base_name_) || !name.ends_with(kExtension) || name.size() < base_name_.size() + kExtension.size()) return std::nullopt;
+  if (!name.starts_with(base_name_) || !name.ends_with(kExtension) ||
+      name.size() < base_name_.size() + kExtension.size())
+    return std::nullopt;
   name.remove_prefix(base_name_.size());
   name.remove_suffix(kExtension.size());
   if (name.empty()) return 0;
@@ -85,14 +91,18 @@ Status DeadLetterStage::Recover(const flow::TakeoverContext& context) {
   kept_ = {};
   if (!context.fresh && !context.blob.empty()) {
     auto kept = DecodeDeadFiles(context.blob);
-    if (!kept) return Status(Code::kCorruption, "the sealed extent of the dead letters " + base_name_ + " cannot be read");
+    if (!kept)
+      return Status(Code::kCorruption,
+                    "the sealed extent of the dead letters " + base_name_ + " cannot be read");
     kept_ = std::move(*kept);
   }
-  // What no sealed epoch knows: deletions that a death came before, and files that a death came after.
+  // What no sealed epoch knows: deletions that a death came before, and files that a death came
+  // after.
   WEIR_ASSIGN_OR_RETURN(const auto names, files_.List(directory_));
   for (const std::string& name : names) {
     const auto number = NumberOf(name);
-    const bool known = number && *number >= kept_.first && *number - kept_.first < kept_.files.size();
+    const bool known =
+        number && *number >= kept_.first && *number - kept_.first < kept_.files.size();
     if (number && !known) WEIR_RETURN_IF_ERROR(files_.Remove(io::JoinPath(directory_, name)));
   }
   file_.reset();
@@ -102,7 +112,8 @@ Status DeadLetterStage::Recover(const flow::TakeoverContext& context) {
   const std::string path = PathOf(kept_.first + kept_.files.size() - 1);
   const auto stat = files_.Stat(path);
   if (!stat.has_value() && stat.error().code() != Code::kNotFound) return stat.error();
-  if (!stat.has_value() || stat->size < kept_.files.back().length) return Status::Ok();   // somebody tidied up: the next number
+  if (!stat.has_value() || stat->size < kept_.files.back().length)
+    return Status::Ok();  // somebody tidied up: the next number
   WEIR_ASSIGN_OR_RETURN(file_, OutputFile::Open(files_, path, kept_.files.back().length));
   file_->AllowRemoval();
   begins_file_ = false;

@@ -1,8 +1,9 @@
+#include "connectors/filesystem/dead_letter_stage.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "connectors/filesystem/dead_letter_stage.h"
 #include "connectors/testing/stage_driver.h"
 #include "flow/dead_letters.h"
 
@@ -23,13 +24,16 @@ Status StageDead(flow::SinkStage& stage, int rows) {
   return stage.Stage(builder.batch(), out);
 }
 
-std::unique_ptr<flow::SinkStage> NewDead(World& world, const std::string& subject, uint64_t max_bytes) {
+std::unique_ptr<flow::SinkStage> NewDead(World& world, const std::string& subject,
+                                         uint64_t max_bytes) {
   auto stage = NewDeadLetterStage(world.Context(), subject, max_bytes);
   REQUIRE(stage.has_value());
   return std::move(*stage);
 }
 
-size_t CountLines(const std::string& text) { return static_cast<size_t>(std::count(text.begin(), text.end(), '\n')); }
+size_t CountLines(const std::string& text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
 
 struct Fixture {
   Fixture() { world.files().PutDirectory("/state"); }
@@ -37,22 +41,24 @@ struct Fixture {
   StageHistory history;
 };
 
-TEST_CASE_FIXTURE(Fixture, "dead letters go to a file of their subject, which a start goes on with") {
+TEST_CASE_FIXTURE(Fixture,
+                  "dead letters go to a file of their subject, which a start goes on with") {
   for (int life = 0; life < 2; ++life) {
     StageDriver stage(NewDead(world, "src", 1 << 20), history);
     REQUIRE(stage.Start().ok());
     REQUIRE(StageDead(stage.stage(), 2).ok());
     REQUIRE(stage.Seal().ok());
-    REQUIRE(StageDead(stage.stage(), 3).ok());     // dies with these
+    REQUIRE(StageDead(stage.stage(), 3).ok());  // dies with these
     REQUIRE(stage.Freeze());
     REQUIRE(stage.stage().Sync().ok());
   }
   CHECK(CountLines(world.Content("/state/dead/src.jsonl")) == 2 + 2 + 3);
-  CHECK(world.Content("/state/dead/src.jsonl").starts_with(R"({"stage":"decode","code":"json.syntax")"));
+  CHECK(world.Content("/state/dead/src.jsonl")
+            .starts_with(R"({"stage":"decode","code":"json.syntax")"));
 }
 
 TEST_CASE_FIXTURE(Fixture, "full files are left, the oldest are dropped and their rows counted") {
-  StageDriver stage(NewDead(world, "src", 40'000), history);   // files of 10,000 bytes, some 7 rows
+  StageDriver stage(NewDead(world, "src", 40'000), history);  // files of 10,000 bytes, some 7 rows
   REQUIRE(stage.Start().ok());
   uint64_t staged = 0;
   for (int epoch = 0; epoch < 30; ++epoch) {
@@ -74,7 +80,9 @@ TEST_CASE_FIXTURE(Fixture, "full files are left, the oldest are dropped and thei
   CHECK(books[flow::Count::kDeadDropped] == staged - kept);
 }
 
-TEST_CASE_FIXTURE(Fixture, "deletions that a death came before are made by the next start; files of no sealed epoch go too") {
+TEST_CASE_FIXTURE(Fixture,
+                  "deletions that a death came before are made by the next start; files of no "
+                  "sealed epoch go too") {
   {
     StageDriver stage(NewDead(world, "src", 4'000), history);
     REQUIRE(stage.Start().ok());
@@ -89,7 +97,8 @@ TEST_CASE_FIXTURE(Fixture, "deletions that a death came before are made by the n
   world.Put("/state/dead/other.jsonl", "not ours");
   StageDriver stage(NewDead(world, "src", 4'000), history);
   REQUIRE(stage.Start().ok());
-  CHECK(world.files().List("/state/dead").value() == std::vector<std::string>{"other.jsonl", "src.2.jsonl"});
+  CHECK(world.files().List("/state/dead").value() ==
+        std::vector<std::string>{"other.jsonl", "src.2.jsonl"});
 }
 
 TEST_CASE_FIXTURE(Fixture, "a file that somebody deletes is not missed") {

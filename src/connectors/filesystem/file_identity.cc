@@ -28,7 +28,8 @@ Digest128 ReadDigest(ByteReader& in) {
 std::string EncodeSavedFile(const SavedFile& file) {
   ByteWriter out;
   out.U8(kFileVersion);
-  out.U8(static_cast<uint8_t>((file.finished ? kFinished : 0) | (file.end ? kHasEnd : 0) | (file.line > 0 ? kHasLine : 0)));
+  out.U8(static_cast<uint8_t>((file.finished ? kFinished : 0) | (file.end ? kHasEnd : 0) |
+                              (file.line > 0 ? kHasLine : 0)));
   out.Bytes(file.path);
   out.Varint(file.key.device);
   out.Varint(file.key.inode);
@@ -75,7 +76,9 @@ std::string EncodeFileList(const std::vector<ListedFile>& files) {
   std::string_view before;
   for (const ListedFile& file : files) {
     size_t shared = 0;
-    while (shared < before.size() && shared < file.path.size() && before[shared] == file.path[shared]) ++shared;
+    while (shared < before.size() && shared < file.path.size() &&
+           before[shared] == file.path[shared])
+      ++shared;
     out.Varint(file.number);
     out.Varint(shared);
     out.Bytes(std::string_view(file.path).substr(shared));

@@ -24,31 +24,35 @@ Status FileReader::Seek(uint64_t offset) {
 void FileReader::Reserve(size_t bytes) {
   if (bytes <= capacity_) return;
   auto larger = std::make_unique<char[]>(bytes + kDecodePadding);
-  if (buffer_ != nullptr) std::memcpy(larger.get(), buffer_.get(), static_cast<size_t>(end_ - base_));
+  if (buffer_ != nullptr)
+    std::memcpy(larger.get(), buffer_.get(), static_cast<size_t>(end_ - base_));
   buffer_ = std::move(larger);
   capacity_ = bytes;
 }
 
 Result<bool> FileReader::Fill() {
-  Head();   // the bytes may go now
+  Head();  // the bytes may go now
   uint64_t needed = std::min(offset_, keep_from_);
   if (offset_ - needed > kHistoryBytes) needed = offset_;
   const uint64_t keep_from = std::max(base_, needed - std::min(needed, kIdentityBytes));
   if (keep_from > base_) {
-    std::memmove(buffer_.get(), buffer_.get() + (keep_from - base_), static_cast<size_t>(end_ - keep_from));
+    std::memmove(buffer_.get(), buffer_.get() + (keep_from - base_),
+                 static_cast<size_t>(end_ - keep_from));
     base_ = keep_from;
   }
   const size_t held = static_cast<size_t>(end_ - base_);
   // A record that fills the buffer needs a larger one; the decoder bounds how long a record can be.
   if (capacity_ - held < kReadBlockBytes / 2) Reserve(held + kReadBlockBytes);
-  WEIR_ASSIGN_OR_RETURN(const size_t n, content_->ReadAt(end_, {buffer_.get() + held, capacity_ - held}));
+  WEIR_ASSIGN_OR_RETURN(const size_t n,
+                        content_->ReadAt(end_, {buffer_.get() + held, capacity_ - held}));
   end_ += n;
   std::memset(buffer_.get() + held + n, 0, kDecodePadding);
   return n > 0;
 }
 
 const std::optional<Digest128>& FileReader::Head() {
-  if (!head_ && base_ == 0 && offset_ >= kIdentityBytes) head_ = DigestBytes({buffer_.get(), kIdentityBytes});
+  if (!head_ && base_ == 0 && offset_ >= kIdentityBytes)
+    head_ = DigestBytes({buffer_.get(), kIdentityBytes});
   return head_;
 }
 

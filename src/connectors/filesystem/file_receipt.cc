@@ -1,8 +1,8 @@
 #include "connectors/filesystem/file_receipt.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
+
+#include <charconv>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -14,7 +14,8 @@ namespace {
 constexpr uint64_t kReceiptBytesMax = 4096;
 
 std::optional<std::string_view> ValueOf(std::string_view word, std::string_view key) {
-  if (!word.starts_with(key) || word.size() <= key.size() || word[key.size()] != '=') return std::nullopt;
+  if (!word.starts_with(key) || word.size() <= key.size() || word[key.size()] != '=')
+    return std::nullopt;
   return word.substr(key.size() + 1);
 }
 
@@ -30,12 +31,14 @@ std::optional<uint64_t> NumberOf(std::string_view word, std::string_view key) {
 }  // namespace
 
 std::string ReceiptPath(std::string_view output_path) {
-  return io::JoinPath(io::DirectoryOf(output_path), "." + io::BaseName(output_path) + ".weir-receipt");
+  return io::JoinPath(io::DirectoryOf(output_path),
+                      "." + io::BaseName(output_path) + ".weir-receipt");
 }
 
 std::string EncodeFileReceipt(const FileReceipt& receipt) {
-  std::string line = fmt::format("weir-receipt 1 lineage={} epoch={} base={} length={} digest={}", receipt.lineage.ToHex(), receipt.epoch,
-                                 receipt.base, receipt.length, receipt.digest.ToHex());
+  std::string line = fmt::format("weir-receipt 1 lineage={} epoch={} base={} length={} digest={}",
+                                 receipt.lineage.ToHex(), receipt.epoch, receipt.base,
+                                 receipt.length, receipt.digest.ToHex());
   return line + fmt::format(" crc={:08x}\n", Crc32c(line));
 }
 
@@ -63,14 +66,16 @@ Result<FoundReceipt> ReadFileReceipt(io::Files& files, const std::string& output
   const auto text = io::ReadFile(files, ReceiptPath(output_path), kReceiptBytesMax);
   if (!text.has_value()) {
     if (text.error().code() == Code::kNotFound) return found;
-    if (text.error().code() != Code::kInvalid) return Fail(text.error());   // kInvalid: too large, so not ours
+    if (text.error().code() != Code::kInvalid)
+      return Fail(text.error());  // kInvalid: too large, so not ours
   }
   found.exists = true;
   if (text.has_value()) found.receipt = DecodeFileReceipt(*text);
   return found;
 }
 
-Status WriteFileReceipt(io::Files& files, const std::string& output_path, const FileReceipt& receipt) {
+Status WriteFileReceipt(io::Files& files, const std::string& output_path,
+                        const FileReceipt& receipt) {
   WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("file.before_receipt").ToStatus("file.before_receipt"));
   return io::WriteFileAtomically(files, ReceiptPath(output_path), EncodeFileReceipt(receipt));
 }

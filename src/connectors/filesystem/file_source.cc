@@ -17,16 +17,21 @@ int64_t FloorMs(int64_t ns) {
   return ns % 1'000'000 < 0 ? ms - 1 : ms;
 }
 
-uint64_t CountLines(std::string_view bytes) { return static_cast<uint64_t>(std::count(bytes.begin(), bytes.end(), '\n')); }
+uint64_t CountLines(std::string_view bytes) {
+  return static_cast<uint64_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+}
 
 }  // namespace
 
-FileSource::FileSource(io::Files& files, FileSourceOptions options, std::unique_ptr<FileCatalog> catalog)
+FileSource::FileSource(io::Files& files, FileSourceOptions options,
+                       std::unique_ptr<FileCatalog> catalog)
     : files_(files), options_(std::move(options)), catalog_(std::move(catalog)) {
-  for (const FileMetadata& column : options_.metadata) wants_line_ = wants_line_ || column.key == FileMetadata::Key::kLine;
+  for (const FileMetadata& column : options_.metadata)
+    wants_line_ = wants_line_ || column.key == FileMetadata::Key::kLine;
 }
 
-Status FileSource::Open(const std::vector<flow::SavedPosition>& saved, std::string_view source_state) {
+Status FileSource::Open(const std::vector<flow::SavedPosition>& saved,
+                        std::string_view source_state) {
   // A format that does not fit the columns is found before anything is read.
   WEIR_ASSIGN_OR_RETURN(auto decoder, NewRowDecoder(options_.format, options_.fields));
   idle_decoders_.push_back(std::move(decoder));
@@ -39,12 +44,14 @@ Status FileSource::Discover(std::vector<flow::PartitionInfo>& found) {
   for (FilePartition* partition : partitions) {
     partition->index = static_cast<flow::PartitionIndex>(set_.announced.size());
     set_.announced.push_back(partition);
-    found.push_back({partition->index, PartitionKey(partition->number), partition->path, partition->restored, partition->state == State::kEnded});
+    found.push_back({partition->index, PartitionKey(partition->number), partition->path,
+                     partition->restored, partition->state == State::kEnded});
   }
   return Status::Ok();
 }
 
-Result<flow::ReadState> FileSource::Read(flow::PartitionIndex index, uint32_t max_rows, Batch& out) {
+Result<flow::ReadState> FileSource::Read(flow::PartitionIndex index, uint32_t max_rows,
+                                         Batch& out) {
   FilePartition& partition = *set_.announced[static_cast<size_t>(index)];
   out.partition = index;
   out.source = options_.table;
@@ -68,7 +75,8 @@ Result<flow::ReadState> FileSource::Read(flow::PartitionIndex index, uint32_t ma
 }
 
 // Decodes until max_rows, or until the file has no more.
-Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t max_rows, Batch& out) {
+Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t max_rows,
+                                             Batch& out) {
   FileReader& reader = *partition.reader;
   reader.KeepFrom(partition.boundary().offset);
   const size_t marks_before = partition.marks.size();
@@ -78,9 +86,12 @@ Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t 
     if (partition.marks.size() > marks_before + 1) partition.marks.erase(partition.marks.end() - 2);
     if (!need_more || (!final && out.rows() >= max_rows)) return flow::ReadState::kRows;
     if (final) {
-      if (!reader.Pending().empty()) return Fail(Code::kInternal, "the decoder left the end of " + partition.path);
+      if (!reader.Pending().empty())
+        return Fail(Code::kInternal, "the decoder left the end of " + partition.path);
       partition.state = State::kEnded;
-      partition.disk_bytes = partition.limit;   // the reader stays until its bytes are sealed: a batch may be cut inside
+      partition.disk_bytes =
+          partition
+              .limit;  // the reader stays until its bytes are sealed: a batch may be cut inside
       return flow::ReadState::kEnd;
     }
     const bool something = out.rows() > 0 || !out.non_rows.empty();
@@ -109,13 +120,15 @@ bool FileSource::DecodeOnce(FilePartition& partition, bool final, uint32_t max_r
   const uint64_t block_begin = reader.offset();
   const uint64_t line = reader.line;
   const uint32_t rows_before = out.rows();
-  const DecodeResult result = reader.decoder().Decode(block, static_cast<int64_t>(block_begin), final, max_rows, out);
+  const DecodeResult result =
+      reader.decoder().Decode(block, static_cast<int64_t>(block_begin), final, max_rows, out);
   reader.Consume(result.consumed);
   FillMetadata(partition.path, reader, block_begin, block, rows_before, out);
   const uint64_t end = static_cast<uint64_t>(out.end_position);
   if (end > partition.boundary().offset) {
     Mark mark{end, line, reader.TailDigest(end)};
-    if (wants_line_) mark.line += CountLines(block.substr(0, static_cast<size_t>(end - block_begin)));
+    if (wants_line_)
+      mark.line += CountLines(block.substr(0, static_cast<size_t>(end - block_begin)));
     partition.marks.push_back(mark);
     partition.end.reset();
     if (!partition.head && end >= kIdentityBytes) partition.head = reader.Head();
@@ -126,7 +139,8 @@ bool FileSource::DecodeOnce(FilePartition& partition, bool final, uint32_t max_r
   return result.need_more;
 }
 
-void FileSource::FillMetadata(const std::string& file_path, const FileReader& reader, uint64_t block_begin, std::string_view block, uint32_t from_row,
+void FileSource::FillMetadata(const std::string& file_path, const FileReader& reader,
+                              uint64_t block_begin, std::string_view block, uint32_t from_row,
                               Batch& out) const {
   const uint32_t rows = out.rows();
   if (options_.metadata.empty() || rows == from_row) return;
@@ -145,19 +159,23 @@ void FileSource::FillMetadata(const std::string& file_path, const FileReader& re
         std::fill(column.strings.begin() + from_row, column.strings.end(), name);
         break;
       case Key::kSize:
-        std::fill(column.ints.begin() + from_row, column.ints.end(), static_cast<int64_t>(reader.stat.size));
+        std::fill(column.ints.begin() + from_row, column.ints.end(),
+                  static_cast<int64_t>(reader.stat.size));
         break;
       case Key::kModificationTime:
-        std::fill(column.ints.begin() + from_row, column.ints.end(), FloorMs(reader.stat.mtime_ns) * TicksPerMs(column.type));
+        std::fill(column.ints.begin() + from_row, column.ints.end(),
+                  FloorMs(reader.stat.mtime_ns) * TicksPerMs(column.type));
         break;
       case Key::kOffset:
-        std::copy(out.positions.begin() + from_row, out.positions.begin() + rows, column.ints.begin() + from_row);
+        std::copy(out.positions.begin() + from_row, out.positions.begin() + rows,
+                  column.ints.begin() + from_row);
         break;
       case Key::kLine: {
         uint64_t at = block_begin, line = reader.line;
         for (uint32_t row = from_row; row < rows; ++row) {
           const uint64_t begin = static_cast<uint64_t>(out.positions[row]);
-          line += CountLines(block.substr(static_cast<size_t>(at - block_begin), static_cast<size_t>(begin - at)));
+          line += CountLines(
+              block.substr(static_cast<size_t>(at - block_begin), static_cast<size_t>(begin - at)));
           at = begin;
           column.ints[row] = static_cast<int64_t>(line);
         }
@@ -187,8 +205,10 @@ Result<bool> FileSource::StandAtEnd(FilePartition& partition) {
   const auto stat = content.Stat();
   if (!stat.has_value()) return Fail(stat.error());
   if (stat->size > content.disk_bytes_read()) return true;
-  // What is pending has no line feed yet: it is read again after a restart, and is neither delivered nor lost.
-  partition.end = stat->size == content.disk_bytes_read() ? std::optional<EndMark>(MarkOf(*stat)) : std::nullopt;
+  // What is pending has no line feed yet: it is read again after a restart, and is neither
+  // delivered nor lost.
+  partition.end = stat->size == content.disk_bytes_read() ? std::optional<EndMark>(MarkOf(*stat))
+                                                          : std::nullopt;
   partition.state = State::kAtEnd;
   return false;
 }
@@ -206,13 +226,17 @@ Result<std::string> FileSource::EncodePosition(flow::PartitionIndex index, int64
   return EncodeBetweenMarks(partition, before, offset);
 }
 
-// A boundary inside a batch. Its bytes are mostly still in memory; else the file is read again for it.
-Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partition, const Mark& before, uint64_t offset) {
+// A boundary inside a batch. Its bytes are mostly still in memory; else the file is read again for
+// it.
+Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partition,
+                                                   const Mark& before, uint64_t offset) {
   const uint64_t window = std::min(offset, kIdentityBytes);
   const uint64_t from = wants_line_ ? std::min(before.offset, offset - window) : offset - window;
   if (partition.reader != nullptr && partition.reader->Holds(from, offset)) {
-    const std::string_view passed = wants_line_ ? partition.reader->Bytes(before.offset, offset) : std::string_view();
-    return EncodeSavedFile(partition.Save({offset, before.line + CountLines(passed), partition.reader->TailDigest(offset)}));
+    const std::string_view passed =
+        wants_line_ ? partition.reader->Bytes(before.offset, offset) : std::string_view();
+    return EncodeSavedFile(partition.Save(
+        {offset, before.line + CountLines(passed), partition.reader->TailDigest(offset)}));
   }
   WEIR_ASSIGN_OR_RETURN(const auto content, Content::Open(files_, partition.path, partition.limit));
   WEIR_ASSIGN_OR_RETURN(const ContentDigests digests, DigestsAt(*content, offset));
@@ -221,7 +245,8 @@ Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partitio
   for (uint64_t at = before.offset; wants_line_ && at < offset; at += bytes.size()) {
     bytes.resize(static_cast<size_t>(std::min<uint64_t>(offset - at, kReadBlockBytes)));
     WEIR_ASSIGN_OR_RETURN(const size_t n, content->ReadAt(at, bytes));
-    if (n < bytes.size()) return Fail(Code::kNotFound, partition.path + " became shorter while it was read");
+    if (n < bytes.size())
+      return Fail(Code::kNotFound, partition.path + " became shorter while it was read");
     mark.line += CountLines(bytes);
   }
   SavedFile saved = partition.Save(mark);
@@ -232,10 +257,13 @@ Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partitio
 void FileSource::Release(flow::PartitionIndex index, int64_t position) {
   FilePartition& partition = *set_.announced[static_cast<size_t>(index)];
   size_t done = 0;
-  while (done < partition.marks.size() && partition.marks[done].offset <= static_cast<uint64_t>(position)) ++done;
+  while (done < partition.marks.size() &&
+         partition.marks[done].offset <= static_cast<uint64_t>(position))
+    ++done;
   if (done == 0) return;
   partition.base = partition.marks[done - 1];
-  partition.marks.erase(partition.marks.begin(), partition.marks.begin() + static_cast<std::ptrdiff_t>(done));
+  partition.marks.erase(partition.marks.begin(),
+                        partition.marks.begin() + static_cast<std::ptrdiff_t>(done));
   if (partition.marks.empty() && partition.state == State::kEnded) CloseReader(partition);
 }
 
@@ -244,7 +272,8 @@ std::vector<flow::SourcePark> FileSource::parks() const {
   if (!any_parked_) return out;
   for (const FilePartition* partition : set_.announced) {
     if (partition->state != State::kParked) continue;
-    out.push_back({partition->index, partition->trouble, "--accept-gap " + options_.table + ":" + partition->path});
+    out.push_back({partition->index, partition->trouble,
+                   "--accept-gap " + options_.table + ":" + partition->path});
   }
   return out;
 }

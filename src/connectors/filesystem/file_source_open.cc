@@ -46,7 +46,7 @@ Result<bool> FileSource::EnsureReader(FilePartition& partition) {
 bool FileSource::Refuse(FilePartition& partition, const Status& why) {
   CloseReader(partition);
   if (why.code() == Code::kUnavailable) {
-    partition.state = State::kAtEnd;   // the catalog says when to look again
+    partition.state = State::kAtEnd;  // the catalog says when to look again
   } else {
     Park(partition, why.message());
   }
@@ -54,10 +54,12 @@ bool FileSource::Refuse(FilePartition& partition, const Status& why) {
 }
 
 // Null: *refusal says why not.
-Result<std::unique_ptr<Content>> FileSource::OpenContent(FilePartition& partition, io::FileStat* stat, Status* refusal) {
+Result<std::unique_ptr<Content>> FileSource::OpenContent(FilePartition& partition,
+                                                         io::FileStat* stat, Status* refusal) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     auto content = Content::Open(files_, partition.path, partition.limit);
-    if (!content.has_value() && content.error().code() == Code::kUnknownOutcome) return Fail(content.error());
+    if (!content.has_value() && content.error().code() == Code::kUnknownOutcome)
+      return Fail(content.error());
     Result<io::FileStat> found = Fail(Code::kInternal, "");
     if (content.has_value()) {
       found = (*content)->Stat();
@@ -69,12 +71,13 @@ Result<std::unique_ptr<Content>> FileSource::OpenContent(FilePartition& partitio
       *stat = *found;
       return std::move(*content);
     }
-    if (refusal->code() != Code::kExists) break;   // kExists: found under another name
+    if (refusal->code() != Code::kExists) break;  // kExists: found under another name
   }
   return std::unique_ptr<Content>();
 }
 
-// Brings a new reader to the boundary: header, identity, window. kUnavailable: not now (the header is not complete, or the catalog has to look).
+// Brings a new reader to the boundary: header, identity, window. kUnavailable: not now (the header
+// is not complete, or the catalog has to look).
 Status FileSource::Begin(FilePartition& partition) {
   FileReader& reader = *partition.reader;
   const Mark mark = partition.boundary();
@@ -84,7 +87,9 @@ Status FileSource::Begin(FilePartition& partition) {
     WEIR_RETURN_IF_ERROR(reader.Seek(header));
     if (header == 0) return Status::Ok();
     Mark after{header, mark.line, reader.TailDigest(header)};
-    if (wants_line_) ++after.line;   // a header with line breaks inside quotes counts as one line: lines of rows stay monotone
+    if (wants_line_)
+      ++after.line;  // a header with line breaks inside quotes counts as one line: lines of rows
+                     // stay monotone
     partition.marks.push_back(after);
     reader.line = after.line;
     if (header >= kIdentityBytes) partition.head = reader.Head();
@@ -102,20 +107,23 @@ Status FileSource::Begin(FilePartition& partition) {
   partition.verified = false;
   partition.end.reset();
   if (!catalog_->bounded()) return Status(Code::kUnavailable, "changed");
-  return Status(Code::kRefused, partition.path + " is not the file of which " + std::to_string(mark.offset) + " bytes were read");
+  return Status(Code::kRefused, partition.path + " is not the file of which " +
+                                    std::to_string(mark.offset) + " bytes were read");
 }
 
 // Hands the decoder the first bytes of the file. Returns the length of the header record.
 Result<size_t> FileSource::BeginDecoder(FileReader& reader) {
   std::string first;
-  const bool has_header = options_.format.kind == FormatSpec::Kind::kCsv && options_.format.csv.header;
+  const bool has_header =
+      options_.format.kind == FormatSpec::Kind::kCsv && options_.format.csv.header;
   bool at_end = false;
   for (size_t want = has_header ? kPeekBytes : 0;; want *= 4) {
     first.resize(want);
     WEIR_ASSIGN_OR_RETURN(const size_t n, reader.content().ReadAt(0, first));
     first.resize(n);
     at_end = n < want;
-    const auto header = reader.decoder().BeginPartition(first, (at_end && catalog_->bounded()) || want > kHeaderBytesMax);
+    const auto header = reader.decoder().BeginPartition(
+        first, (at_end && catalog_->bounded()) || want > kHeaderBytesMax);
     if (header.has_value() || header.error().code() != Code::kUnavailable) return header;
     if (at_end) return Fail(Code::kUnavailable, "the header is not complete yet");
   }
@@ -154,7 +162,8 @@ Status FileSource::Peek(flow::PartitionIndex index, Batch& out) {
 
 void FileSource::Park(FilePartition& partition, std::string trouble) {
   CloseReader(partition);
-  LogWarning("source_parked", {{"source", options_.table}, {"path", partition.path}, {"why", trouble}});
+  LogWarning("source_parked",
+             {{"source", options_.table}, {"path", partition.path}, {"why", trouble}});
   partition.state = State::kParked;
   partition.trouble = std::move(trouble);
   any_parked_ = true;
@@ -167,12 +176,14 @@ void FileSource::CloseReader(FilePartition& partition) {
   open_.erase(std::find(open_.begin(), open_.end(), &partition));
 }
 
-// Closes the reader used longest ago. One of a file that is gone from its path goes last: it cannot be opened again.
+// Closes the reader used longest ago. One of a file that is gone from its path goes last: it cannot
+// be opened again.
 void FileSource::MakeRoom() {
   if (open_.size() < kOpenFilesMax) return;
-  const auto oldest = std::min_element(open_.begin(), open_.end(), [](const FilePartition* a, const FilePartition* b) {
-    return a->missing != b->missing ? !a->missing : a->last_use < b->last_use;
-  });
+  const auto oldest = std::min_element(
+      open_.begin(), open_.end(), [](const FilePartition* a, const FilePartition* b) {
+        return a->missing != b->missing ? !a->missing : a->last_use < b->last_use;
+      });
   CloseReader(**oldest);
 }
 

@@ -13,25 +13,29 @@ constexpr std::string_view kFormats[] = {"csv", "json", "raw", "regex"};
 
 constexpr plan::OptionSpec kOptions[] = {
     {.name = "path",
-     .doc = "A file, a directory (every file below it) or a pattern (* ? [a-z]); file:// is accepted; relative to the working directory. "
+     .doc = "A file, a directory (every file below it) or a pattern (* ? [a-z]); file:// is "
+            "accepted; relative to the working directory. "
             "A sink whose path ends in / or is a directory writes rolling files into it.",
      .required = true,
      .identity = true},
     {.name = "source.monitor-interval",
      .type = OptionType::kDuration,
-     .doc = "Follow the files: look for new files, new bytes and rotation this often. Without it the input is bounded.",
+     .doc = "Follow the files: look for new files, new bytes and rotation this often. Without it "
+            "the input is bounded.",
      .sink = false,
      .min = 1},
     {.name = "sink.rolling-policy.file-size",
      .type = OptionType::kSize,
      .default_value = "128 MiB",
-     .doc = "Rolling files: a part that has this size is closed with the epoch. Makes the sink rolling.",
+     .doc = "Rolling files: a part that has this size is closed with the epoch. Makes the sink "
+            "rolling.",
      .source = false,
      .min = 1},
     {.name = "sink.rolling-policy.rollover-interval",
      .type = OptionType::kDuration,
      .default_value = "30 min",
-     .doc = "Rolling files: a part this old is closed with the next epoch that has rows or is cut. Makes the sink rolling.",
+     .doc = "Rolling files: a part this old is closed with the next epoch that has rows or is cut. "
+            "Makes the sink rolling.",
      .source = false,
      .min = 1},
     {.name = "weir.sink.if-exists",
@@ -42,38 +46,48 @@ constexpr plan::OptionSpec kOptions[] = {
      .choices = "fail|append|overwrite"},
 };
 
-constexpr Type NotNull(TypeKind kind, uint8_t precision = 0) { return Type{kind, precision, 0, 0, false}; }
+constexpr Type NotNull(TypeKind kind, uint8_t precision = 0) {
+  return Type{kind, precision, 0, 0, false};
+}
 
 constexpr plan::MetadataSpec kMetadata[] = {
     {"file.path", NotNull(TypeKind::kString), "Absolute path."},
     {"file.name", NotNull(TypeKind::kString), "Last part of the path."},
     {"file.size", NotNull(TypeKind::kBigInt), "Bytes on disk when the file was opened."},
     {"file.modification-time", NotNull(TypeKind::kTimestampLtz, 3), "When the file was opened."},
-    {"file.offset", NotNull(TypeKind::kBigInt), "Where the row's record begins, in bytes (of uncompressed data)."},
-    {"file.line", NotNull(TypeKind::kBigInt), "Number of the line in which the row's record begins, from 1."},
+    {"file.offset", NotNull(TypeKind::kBigInt),
+     "Where the row's record begins, in bytes (of uncompressed data)."},
+    {"file.line", NotNull(TypeKind::kBigInt),
+     "Number of the line in which the row's record begins, from 1."},
 };
 
-void Error(std::vector<Diagnostic>& out, plan::Position at, std::string message, std::string hint = "") {
+void Error(std::vector<Diagnostic>& out, plan::Position at, std::string message,
+           std::string hint = "") {
   out.push_back({Diagnostic::Severity::kError, at, std::move(message), std::move(hint)});
 }
 
-void CheckSink(const plan::TableDef& table, const plan::OptionValue& path, std::vector<Diagnostic>& out) {
-  if (table.format == "regex") Error(out, table.position, "format 'regex' cannot write", "json, csv and raw can");
-  if (HasPattern(path.text)) Error(out, path.value_position, "a sink's 'path' is one file or one directory, not a pattern");
+void CheckSink(const plan::TableDef& table, const plan::OptionValue& path,
+               std::vector<Diagnostic>& out) {
+  if (table.format == "regex")
+    Error(out, table.position, "format 'regex' cannot write", "json, csv and raw can");
+  if (HasPattern(path.text))
+    Error(out, path.value_position, "a sink's 'path' is one file or one directory, not a pattern");
   for (const plan::ColumnDef& column : table.columns) {
     if (column.kind == plan::ColumnDef::Kind::kMetadata && !column.is_virtual) {
-      Error(out, column.position, "column " + column.name + ": metadata of files cannot be written", "declare it VIRTUAL, or leave it out");
+      Error(out, column.position, "column " + column.name + ": metadata of files cannot be written",
+            "declare it VIRTUAL, or leave it out");
     }
   }
   const plan::OptionValue* if_exists = table.options.Find("weir.sink.if-exists");
   if (table.options.Has("weir.sink.if-exists") && RollingByOptions(table)) {
-    Error(out, if_exists->key_position, "'weir.sink.if-exists' is for append files: rolling files are added to what is there");
+    Error(out, if_exists->key_position,
+          "'weir.sink.if-exists' is for append files: rolling files are added to what is there");
   }
 }
 
 void Check(const plan::TableDef& table, bool as_sink, std::vector<Diagnostic>& out) {
   const plan::OptionValue* path = table.options.Find("path");
-  if (path == nullptr) return;   // required: said elsewhere
+  if (path == nullptr) return;  // required: said elsewhere
   const auto local = LocalPath(path->text);
   if (!local.has_value()) return Error(out, path->value_position, local.error().message());
   if (as_sink) CheckSink(table, *path, out);
@@ -85,7 +99,9 @@ bool Bounded(const plan::TableDef& table) { return !table.options.Has("source.mo
 
 const plan::ConnectorSpec kFilesystemSpec = {
     .name = "filesystem",
-    .doc = "Local files: read once or followed, plain, gzip or zstd; written as one append file or as rolling files.",
+    .doc =
+        "Local files: read once or followed, plain, gzip or zstd; written as one append file or as "
+        "rolling files.",
     .source = true,
     .sink = true,
     .needs_format = true,
@@ -98,7 +114,8 @@ const plan::ConnectorSpec kFilesystemSpec = {
 
 bool RollingByOptions(const plan::TableDef& table) {
   const std::string path = table.options.String("path");
-  return (!path.empty() && path.back() == '/') || table.options.Has("sink.rolling-policy.file-size") ||
+  return (!path.empty() && path.back() == '/') ||
+         table.options.Has("sink.rolling-policy.file-size") ||
          table.options.Has("sink.rolling-policy.rollover-interval");
 }
 

@@ -8,7 +8,8 @@ namespace weir::connectors {
 
 extern const plan::ConnectorSpec kFilesystemSpec;
 
-// Rolling by its options alone: the path ends in '/', or a rolling policy is given. (A path that is a directory is rolling too.)
+// Rolling by its options alone: the path ends in '/', or a rolling policy is given. (A path that is
+// a directory is rolling too.)
 bool RollingByOptions(const plan::TableDef& table);
 
 }  // namespace weir::connectors

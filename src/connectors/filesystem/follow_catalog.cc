@@ -6,14 +6,17 @@
 
 namespace weir::connectors {
 
-std::unique_ptr<FileCatalog> NewFollowCatalog(io::Files& files, io::Clock& clock, CatalogOptions options) {
+std::unique_ptr<FileCatalog> NewFollowCatalog(io::Files& files, io::Clock& clock,
+                                              CatalogOptions options) {
   return std::make_unique<FollowCatalog>(files, clock, std::move(options));
 }
 
-Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::string_view state, FileSet& set) {
+Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::string_view state,
+                           FileSet& set) {
   if (!state.empty()) {
     auto accepted = DecodeFileList(state);
-    if (!accepted) return Status(Code::kCorruption, "the state of source " + options_.table + " cannot be read");
+    if (!accepted)
+      return Status(Code::kCorruption, "the state of source " + options_.table + " cannot be read");
     // A list of a bounded life names files without gaps too.
     std::erase_if(*accepted, [](const ListedFile& file) { return !file.gap_accepted; });
     accepted_ = std::move(*accepted);
@@ -22,14 +25,16 @@ Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::s
   for (const flow::SavedPosition& position : saved) {
     const auto number = PartitionNumber(position.key);
     auto file = DecodeSavedFile(position.blob);
-    if (!number || !file) return Status(Code::kCorruption, "the saved position " + position.key + " of source " + options_.table + " cannot be read");
+    if (!number || !file)
+      return Status(Code::kCorruption, "the saved position " + position.key + " of source " +
+                                           options_.table + " cannot be read");
     positions.emplace(*number, std::move(*file));
   }
   for (auto& [number, file] : positions) {
     FilePartition& partition = set.files.emplace_back();
     partition.number = number;
     partition.Restore(file);
-    partition.state = State::kAtEnd;   // until it is found
+    partition.state = State::kAtEnd;  // until it is found
     set.next_number = number + 1;
     // An inode that was reused has two positions: the newer one's file is the one that is there.
     FilePartition*& live = by_key_[partition.key];
@@ -53,7 +58,7 @@ Status FollowCatalog::Poll(FileSet& set, std::vector<FilePartition*>& found) {
       const auto known = by_key_.find(KeyOf(file.stat));
       if (known == by_key_.end()) {
         fresh.push_back(&file);
-      } else if (known->second->seen_poll != polls_) {   // else a second name of one file
+      } else if (known->second->seen_poll != polls_) {  // else a second name of one file
         known->second->seen_poll = polls_;
         LookAtListed(*known->second, file, fresh);
       }
@@ -72,7 +77,8 @@ Status FollowCatalog::Poll(FileSet& set, std::vector<FilePartition*>& found) {
 
 void FollowCatalog::Note(const Listing& listing) {
   for (const std::string& trouble : listing.unreadable) {
-    if (noted_.insert(trouble).second) LogWarning("source_cannot_look", {{"source", options_.table}, {"why", trouble}});
+    if (noted_.insert(trouble).second)
+      LogWarning("source_cannot_look", {{"source", options_.table}, {"why", trouble}});
   }
   if (listing.base_missing && noted_.insert(options_.path).second) {
     LogWarning("source_waits_for_path", {{"source", options_.table}, {"path", options_.path}});
@@ -80,14 +86,18 @@ void FollowCatalog::Note(const Listing& listing) {
 }
 
 bool FollowCatalog::GapAccepted(const FilePartition& partition) const {
-  const auto same = [&](const ListedFile& file) { return file.key == partition.key && file.path == partition.path; };
+  const auto same = [&](const ListedFile& file) {
+    return file.key == partition.key && file.path == partition.path;
+  };
   return std::any_of(accepted_.begin(), accepted_.end(), same) ||
-         std::find(options_.accepted_gaps.begin(), options_.accepted_gaps.end(), partition.path) != options_.accepted_gaps.end();
+         std::find(options_.accepted_gaps.begin(), options_.accepted_gaps.end(), partition.path) !=
+             options_.accepted_gaps.end();
 }
 
 // There may be more to read.
 void FollowCatalog::Wake(FilePartition& partition) {
-  if (partition.state == State::kAtEnd || partition.state == State::kParked) partition.state = State::kReadable;
+  if (partition.state == State::kAtEnd || partition.state == State::kParked)
+    partition.state = State::kReadable;
   if (partition.state == State::kEnded || partition.state == State::kLeaving) {
     // It was given up and has news: a partition of its own to whoever asks, at the saved position.
     partition.state = State::kReadable;
@@ -103,7 +113,8 @@ void FollowCatalog::Queue(FilePartition& partition) {
   to_announce_.push_back(&partition);
 }
 
-void FollowCatalog::LookAtListed(FilePartition& partition, const InputFile& file, std::vector<const InputFile*>& fresh) {
+void FollowCatalog::LookAtListed(FilePartition& partition, const InputFile& file,
+                                 std::vector<const InputFile*>& fresh) {
   if (partition.path != file.path) {
     left_path_[partition.path] = &partition;
     partition.path = file.path;
@@ -114,25 +125,29 @@ void FollowCatalog::LookAtListed(FilePartition& partition, const InputFile& file
     if (partition.state != State::kEnded) Queue(partition);
     return;
   }
-  if (partition.reader != nullptr && file.stat.size < partition.reader->content().disk_bytes_read()) partition.reopen = true;
+  if (partition.reader != nullptr && file.stat.size < partition.reader->content().disk_bytes_read())
+    partition.reopen = true;
   bool unreadable = false;
   if (SameContent(partition, file, &unreadable)) return Wake(partition);
   if (unreadable) {
-    if (partition.state == State::kAtEnd) Wake(partition);   // its reader says what is wrong
+    if (partition.state == State::kAtEnd) Wake(partition);  // its reader says what is wrong
     return;
   }
-  LogInfo("source_file_replaced", {{"source", options_.table}, {"path", file.path}, {"read", partition.boundary().offset}});
+  LogInfo("source_file_replaced",
+          {{"source", options_.table}, {"path", file.path}, {"read", partition.boundary().offset}});
   Depart(partition);
   shrunk_.push_back(&partition);
   fresh.push_back(&file);
 }
 
 // The bytes before the boundary are the ones that were read.
-bool FollowCatalog::SameContent(const FilePartition& partition, const InputFile& file, bool* unreadable) {
+bool FollowCatalog::SameContent(const FilePartition& partition, const InputFile& file,
+                                bool* unreadable) {
   const Mark& mark = partition.boundary();
   if (mark.offset == 0) return true;
   // A compressed stream that is being read is not inflated again for every look.
-  if (partition.reader != nullptr && partition.reader->content().compressed() && !partition.reopen) return true;
+  if (partition.reader != nullptr && partition.reader->content().compressed() && !partition.reopen)
+    return true;
   const auto content = Content::Open(files_, file.path, partition.limit);
   if (!content.has_value()) {
     *unreadable = true;
@@ -161,14 +176,17 @@ void FollowCatalog::LookForMissing(FilePartition& partition) {
 
 // Read on through its handle, or under the name it has now, until nothing has come for a while.
 void FollowCatalog::LookAtMissing(FilePartition& partition) {
-  auto stat = partition.reader != nullptr ? partition.reader->content().Stat() : files_.Stat(partition.path);
+  auto stat = partition.reader != nullptr ? partition.reader->content().Stat()
+                                          : files_.Stat(partition.path);
   if (!stat.has_value() || KeyOf(*stat) != partition.key) return Depart(partition);
   if (partition.end != MarkOf(*stat)) {
     partition.quiet_polls = 0;
     bool unreadable = false;
     const InputFile file{partition.path, *stat};
     // Through the handle it is the same file for sure; only its content may have been cut.
-    const bool same = partition.reader != nullptr ? stat->size >= partition.reader->content().disk_bytes_read() : SameContent(partition, file, &unreadable);
+    const bool same = partition.reader != nullptr
+                          ? stat->size >= partition.reader->content().disk_bytes_read()
+                          : SameContent(partition, file, &unreadable);
     if (!same && !unreadable) return Depart(partition);
     return Wake(partition);
   }
@@ -187,13 +205,14 @@ void FollowCatalog::Depart(FilePartition& partition) {
 Status FollowCatalog::CheckOpened(FilePartition& partition, const Result<io::FileStat>& opened) {
   if (opened.has_value() && KeyOf(*opened) == partition.key) return Status::Ok();
   if (opened.has_value() || opened.error().code() == Code::kNotFound) {
-    partition.end.reset();   // Poll looks at it in any case
+    partition.end.reset();  // Poll looks at it in any case
     return Status(Code::kUnavailable, "moved");
   }
   return opened.error();
 }
 
-std::optional<std::string> FollowCatalog::FindInDirectory(const std::string& directory, const FileKey& key) {
+std::optional<std::string> FollowCatalog::FindInDirectory(const std::string& directory,
+                                                          const FileKey& key) {
   const auto [it, added] = directories_.try_emplace(directory);
   if (added) {
     const auto names = files_.List(directory);
@@ -211,8 +230,9 @@ void FollowCatalog::Announce(std::vector<FilePartition*>& found) {
   std::vector<FilePartition*> waiting;
   for (FilePartition* partition : to_announce_) {
     const auto before = left_path_.find(partition->path);
-    if (before != left_path_.end() && before->second != partition && before->second->state == State::kReadable && before->second->index >= 0) {
-      waiting.push_back(partition);   // the rest of the rotated file first
+    if (before != left_path_.end() && before->second != partition &&
+        before->second->state == State::kReadable && before->second->index >= 0) {
+      waiting.push_back(partition);  // the rest of the rotated file first
       continue;
     }
     if (before != left_path_.end()) left_path_.erase(before);
@@ -236,9 +256,10 @@ std::optional<std::string> FollowCatalog::FreezeState(FileSet&) {
 }
 
 void FollowCatalog::TakeForgotten(FileSet& set, std::vector<std::string>& keys) {
-  if (epochs_ % (kForgetEpochs / 10) != 0) return;   // 100,000 files need no look at every cut
+  if (epochs_ % (kForgetEpochs / 10) != 0) return;  // 100,000 files need no look at every cut
   for (FilePartition& partition : set.files) {
-    if (!partition.gone || partition.path.empty() || epochs_ - partition.gone_since < kForgetEpochs) continue;
+    if (!partition.gone || partition.path.empty() || epochs_ - partition.gone_since < kForgetEpochs)
+      continue;
     if (partition.index >= 0 && partition.state != State::kEnded) continue;
     keys.push_back(PartitionKey(partition.number));
     std::erase_if(left_path_, [&](const auto& entry) { return entry.second == &partition; });

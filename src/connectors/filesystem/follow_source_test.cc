@@ -1,4 +1,5 @@
-// Followed files: growth, rotation, truncation, copies, reused inodes - while running and while stopped.
+// Followed files: growth, rotation, truncation, copies, reused inodes - while running and while
+// stopped.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +26,9 @@ Rows Values(int from, int to) {
 // A pipeline over one table that is stopped and started again as a case asks for.
 class Follower {
  public:
-  explicit Follower(std::string path) : table_(MakeTable({.options = {{"path", std::move(path)}, {"source.monitor-interval", "1 s"}}})) {
+  explicit Follower(std::string path)
+      : table_(MakeTable(
+            {.options = {{"path", std::move(path)}, {"source.monitor-interval", "1 s"}}})) {
     world.files().SetReuseInodes(true);
   }
   // Reads all there is now, polling once; seals.
@@ -106,8 +109,8 @@ TEST_CASE("rotation: each row once, the rest of the old file first") {
   struct Case {
     const char* name;
     const char* path;
-    void (*rotate)(World&);                // when the follower has read 1..8
-    Rows want;                             // read after the rotation
+    void (*rotate)(World&);  // when the follower has read 1..8
+    Rows want;               // read after the rotation
   };
   const auto remove_and_reuse = [](World& w) {
     REQUIRE(w.files().Remove("/log/app.log").ok());
@@ -136,7 +139,8 @@ TEST_CASE("rotation: each row once, the rest of the old file first") {
   };
   const Case cases[] = {
       {"removed, inode reused", "/log/app.log", remove_and_reuse, Values(101, 102)},
-      {"removed, inode reused, longer than the old position", "/log/app.log", remove_and_reuse_longer, Values(201, 220)},
+      {"removed, inode reused, longer than the old position", "/log/app.log",
+       remove_and_reuse_longer, Values(201, 220)},
       {"renamed, both match", "/log/app.log*", rename, Values(9, 12)},
       {"renamed out of the pattern", "/log/app.log", rename, Values(9, 12)},
       {"copytruncate, both match", "/log/app.log*", copy_truncate, Values(9, 12)},
@@ -152,13 +156,16 @@ TEST_CASE("rotation: each row once, the rest of the old file first") {
       Follower f(c.path);
       f.world.Put("/log/app.log", Lines(1, 8));
       CHECK(f.Read() == Values(1, 8));
-      if (stopped) f.Stop();   // and with it the handle that keeps the inode from being reused
+      if (stopped) f.Stop();  // and with it the handle that keeps the inode from being reused
       const uint64_t inode = f.world.files().Stat("/log/app.log")->inode;
       c.rotate(f.world);
       const auto after = f.world.files().Stat("/log/app.log");
-      if (stopped && std::string_view(c.name).find("reused") != std::string_view::npos) REQUIRE(after->inode == inode);
+      if (stopped && std::string_view(c.name).find("reused") != std::string_view::npos)
+        REQUIRE(after->inode == inode);
       Rows rows = f.ReadLong();
-      std::sort(rows.begin(), rows.end(), [](const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
+      std::sort(rows.begin(), rows.end(), [](const std::string& a, const std::string& b) {
+        return a.size() != b.size() ? a.size() < b.size() : a < b;
+      });
       CHECK(rows == c.want);
       f.Stop();
       CHECK(f.ReadLong().empty());
@@ -227,7 +234,8 @@ TEST_CASE("a file gone for 1,000 epochs is forgotten") {
   CHECK(f.driver().saved.contains("f1"));
 }
 
-TEST_CASE("the partition of a rotated file ends once it has been quiet, so that it holds nothing back") {
+TEST_CASE(
+    "the partition of a rotated file ends once it has been quiet, so that it holds nothing back") {
   Follower f("/log/app.log");
   f.world.Put("/log/app.log", Lines(1, 8));
   CHECK(f.Read() == Values(1, 8));

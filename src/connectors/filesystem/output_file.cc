@@ -5,13 +5,15 @@
 
 namespace weir::connectors {
 
-Result<std::unique_ptr<OutputFile>> OutputFile::Open(io::Files& files, const std::string& path, uint64_t length) {
+Result<std::unique_ptr<OutputFile>> OutputFile::Open(io::Files& files, const std::string& path,
+                                                     uint64_t length) {
   std::unique_ptr<OutputFile> out(new OutputFile(files, path));
   WEIR_RETURN_IF_ERROR(out->OpenForLoop());
   WEIR_ASSIGN_OR_RETURN(const io::FileStat stat, out->file_->Stat());
   // A truncation would extend it with zeros.
   if (stat.size < length) {
-    return Fail(Code::kInternal, path + " has " + std::to_string(stat.size) + " bytes, less than " + std::to_string(length));
+    return Fail(Code::kInternal, path + " has " + std::to_string(stat.size) + " bytes, less than " +
+                                     std::to_string(length));
   }
   if (stat.size > length) WEIR_RETURN_IF_ERROR(out->file_->Truncate(length));
   out->written_ = length;
@@ -52,7 +54,9 @@ Status OutputFile::WriteBuffered() {
   if (!buffer_.empty()) {
     DigestBuffered();
     Status status = file_ == nullptr ? OpenForLoop() : Status::Ok();
-    if (status.ok()) status = io::WriteWithFault(WEIR_FAULT_POINT("file.during_append"), "file.during_append", *file_, written_, buffer_);
+    if (status.ok())
+      status = io::WriteWithFault(WEIR_FAULT_POINT("file.during_append"), "file.during_append",
+                                  *file_, written_, buffer_);
     if (!status.ok()) {
       paused_ = status.code() == Code::kNoSpace;
       return status;
@@ -80,7 +84,8 @@ void OutputFile::Freeze() {
   paused_ = false;
 }
 
-// The worker's own handle. A file that the loop has created is not created again: should it be gone, that must show.
+// The worker's own handle. A file that the loop has created is not created again: should it be
+// gone, that must show.
 Status OutputFile::OpenForWorker() {
   auto file = files_.Open(path_, frozen_key_ ? io::OpenMode::kReadWrite : io::OpenMode::kCreate);
   if (!file.has_value() && file.error().code() == Code::kNotFound) return CheckStillInPlace();
@@ -95,9 +100,12 @@ Status OutputFile::Sync() {
   CHECK(frozen_);
   if (sync_file_ == nullptr) WEIR_RETURN_IF_ERROR(OpenForWorker());
   if (removed_) return Status::Ok();
-  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("seal.before_stage_write").ToStatus("seal.before_stage_write"));
+  WEIR_RETURN_IF_ERROR(
+      WEIR_FAULT_POINT("seal.before_stage_write").ToStatus("seal.before_stage_write"));
   if (!tail_.empty()) {
-    WEIR_RETURN_IF_ERROR(io::WriteWithFault(WEIR_FAULT_POINT("seal.during_stage_write"), "seal.during_stage_write", *sync_file_, tail_offset_, tail_));
+    WEIR_RETURN_IF_ERROR(io::WriteWithFault(WEIR_FAULT_POINT("seal.during_stage_write"),
+                                            "seal.during_stage_write", *sync_file_, tail_offset_,
+                                            tail_));
   }
   WEIR_RETURN_IF_ERROR(sync_file_->Sync());
   if (!name_is_durable_) {
@@ -107,8 +115,9 @@ Status OutputFile::Sync() {
   return CheckStillInPlace();
 }
 
-// Deleted, replaced, or its file system unmounted: the bytes are synced into something that nobody will find under this
-// name. The epoch is not sealed; the next start sees what stands there and says so.
+// Deleted, replaced, or its file system unmounted: the bytes are synced into something that nobody
+// will find under this name. The epoch is not sealed; the next start sees what stands there and
+// says so.
 Status OutputFile::CheckStillInPlace() {
   const auto stat = files_.Stat(path_);
   if (stat.has_value() && KeyOf(*stat) == key_) return Status::Ok();
@@ -117,7 +126,9 @@ Status OutputFile::CheckStillInPlace() {
     removed_ = true;
     return Status::Ok();
   }
-  std::string what = !stat.has_value() ? " was removed" : stat->device != key_.device ? " is on another file system now (unmounted?)" : " was replaced";
+  std::string what = !stat.has_value()             ? " was removed"
+                     : stat->device != key_.device ? " is on another file system now (unmounted?)"
+                                                   : " was replaced";
   return Status(Code::kUnknownOutcome, path_ + what + " while weir was writing it");
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kFileScheme = "file:";
 
-// "[a-z]" at the front of `pattern`. Returns its length, 0 when it is not closed (then '[' is a literal).
+// "[a-z]" at the front of `pattern`. Returns its length, 0 when it is not closed (then '[' is a
+// literal).
 size_t MatchClass(std::string_view pattern, char c, bool* matches) {
   size_t i = 1;
   const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
@@ -32,7 +33,8 @@ size_t MatchClass(std::string_view pattern, char c, bool* matches) {
   return i + 1;
 }
 
-// The one element at the front of `pattern` (not '*') against one byte. Sets how much of the pattern it took.
+// The one element at the front of `pattern` (not '*') against one byte. Sets how much of the
+// pattern it took.
 bool MatchOne(std::string_view pattern, char c, size_t* taken) {
   *taken = 1;
   if (pattern[0] == '?') return true;
@@ -67,7 +69,8 @@ class Lister {
   Listing Take() {
     std::sort(out_.files.begin(), out_.files.end());
     const auto same_path = [](const InputFile& a, const InputFile& b) { return a.path == b.path; };
-    out_.files.erase(std::unique(out_.files.begin(), out_.files.end(), same_path), out_.files.end());
+    out_.files.erase(std::unique(out_.files.begin(), out_.files.end(), same_path),
+                     out_.files.end());
     return std::move(out_);
   }
 
@@ -82,7 +85,8 @@ class Lister {
   }
 
   // `components` from `index` on, below the existing directory `directory`.
-  void Pattern(const std::string& directory, const std::vector<std::string_view>& components, size_t index, bool seen_pattern) {
+  void Pattern(const std::string& directory, const std::vector<std::string_view>& components,
+               size_t index, bool seen_pattern) {
     const bool last = index + 1 == components.size();
     const std::string_view component = components[index];
     if (!HasPattern(component)) {
@@ -162,21 +166,29 @@ Result<std::string> LocalPath(std::string_view option) {
       if (path.starts_with("localhost/")) path.remove_prefix(9);
     }
     if (!path.starts_with("/")) {
-      return Fail(Code::kInvalid, "'" + std::string(option) + "' names a host: write file:///absolute/path or a plain path");
+      return Fail(Code::kInvalid,
+                  "'" + std::string(option) +
+                      "' names a host: write file:///absolute/path or a plain path");
     }
-  } else if (const size_t colon = path.find("://"); colon != std::string_view::npos && path.find('/') > colon) {
-    return Fail(Code::kInvalid, "'" + std::string(path.substr(0, colon)) + "://' is not supported: files are local (a plain path or file://)");
+  } else if (const size_t colon = path.find("://");
+             colon != std::string_view::npos && path.find('/') > colon) {
+    return Fail(Code::kInvalid,
+                "'" + std::string(path.substr(0, colon)) +
+                    "://' is not supported: files are local (a plain path or file://)");
   }
   if (path.empty()) return Fail(Code::kInvalid, "'path' is empty");
   return std::string(path);
 }
 
-bool HasPattern(std::string_view path) { return path.find_first_of("*?[") != std::string_view::npos; }
+bool HasPattern(std::string_view path) {
+  return path.find_first_of("*?[") != std::string_view::npos;
+}
 
 bool MatchComponent(std::string_view pattern, std::string_view name) {
   if (!name.empty() && name[0] == '.' && (pattern.empty() || pattern[0] != '.')) return false;
   size_t p = 0, n = 0;
-  // Where to go on when a literal does not match: after the last '*', one byte further. Never worse than quadratic.
+  // Where to go on when a literal does not match: after the last '*', one byte further. Never worse
+  // than quadratic.
   size_t star = std::string_view::npos, star_n = 0;
   while (n < name.size()) {
     size_t taken = 0;

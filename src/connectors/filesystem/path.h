@@ -11,32 +11,35 @@
 
 namespace weir::connectors {
 
-// "file:///x" and "file:/x" are "/x"; a host in the URL, or another scheme, is kInvalid. Empty is kInvalid.
+// "file:///x" and "file:/x" are "/x"; a host in the URL, or another scheme, is kInvalid. Empty is
+// kInvalid.
 Result<std::string> LocalPath(std::string_view option);
 
-// '*' any run, '?' one byte, '[a-z]' / '[!a-z]' a class, '\' takes the next byte literally; never across a '/'.
+// '*' any run, '?' one byte, '[a-z]' / '[!a-z]' a class, '\' takes the next byte literally; never
+// across a '/'.
 bool HasPattern(std::string_view path);
 // One component of a path. As in a shell, a leading '.' is matched by a literal '.' only.
 bool MatchComponent(std::string_view pattern, std::string_view name);
 
 struct InputFile {
-  std::string path;      // absolute
+  std::string path;  // absolute
   io::FileStat stat;
   bool operator<(const InputFile& other) const { return path < other.path; }
 };
 
 struct Listing {
-  std::vector<InputFile> files;           // by path
-  std::vector<std::string> unreadable;    // directories and files that could not be looked at, with the reason
-  bool base_missing = false;              // the file, or the directory that a pattern begins with, is not there
+  std::vector<InputFile> files;  // by path
+  std::vector<std::string>
+      unreadable;             // directories and files that could not be looked at, with the reason
+  bool base_missing = false;  // the file, or the directory that a pattern begins with, is not there
 };
 
 // The regular files that `path` (absolute, of LocalPath) stands for, sorted by path:
 //   a file        itself
-//   a directory   every file below it, at any depth; names that begin with '.' are left out (files in progress)
-//   a pattern     every match; a matching directory stands for the files below it
-// What is neither file nor directory (a socket, a pipe) is left out and named in `unreadable`. A file that goes away
-// meanwhile is not an error.
+//   a directory   every file below it, at any depth; names that begin with '.' are left out (files
+//   in progress) a pattern     every match; a matching directory stands for the files below it
+// What is neither file nor directory (a socket, a pipe) is left out and named in `unreadable`. A
+// file that goes away meanwhile is not an error.
 Listing ListInputs(io::Files& files, const std::string& path);
 
 }  // namespace weir::connectors

@@ -1,7 +1,8 @@
+#include "connectors/filesystem/path.h"
+
 #include <doctest/doctest.h>
 
 #include "connectors/filesystem/file_identity.h"
-#include "connectors/filesystem/path.h"
 #include "io/sim_files.h"
 
 namespace weir::connectors {
@@ -13,10 +14,26 @@ TEST_CASE("patterns match as in a shell") {
     bool want;
   };
   const Case cases[] = {
-      {"*", "a", true},          {"*", ".a", false},       {".*", ".a", true},        {"a*c", "abbc", true},     {"a*c", "abbd", false},
-      {"a?c", "abc", true},      {"a?c", "ac", false},     {"[ab]x", "bx", true},     {"[!ab]x", "bx", false},   {"[a-c]", "b", true},
-      {"[a-c]", "d", false},     {"[]]", "]", true},       {"[a", "[a", true},        {"\\*", "*", true},        {"\\*", "x", false},
-      {"*a*b*c", "xxaxxbxxc", true}, {"*.log", "a.log.1", false}, {"", "", true},     {"a", "", false},          {"**", "ab", true},
+      {"*", "a", true},
+      {"*", ".a", false},
+      {".*", ".a", true},
+      {"a*c", "abbc", true},
+      {"a*c", "abbd", false},
+      {"a?c", "abc", true},
+      {"a?c", "ac", false},
+      {"[ab]x", "bx", true},
+      {"[!ab]x", "bx", false},
+      {"[a-c]", "b", true},
+      {"[a-c]", "d", false},
+      {"[]]", "]", true},
+      {"[a", "[a", true},
+      {"\\*", "*", true},
+      {"\\*", "x", false},
+      {"*a*b*c", "xxaxxbxxc", true},
+      {"*.log", "a.log.1", false},
+      {"", "", true},
+      {"a", "", false},
+      {"**", "ab", true},
   };
   for (const Case& c : cases) {
     CAPTURE(c.pattern);
@@ -29,10 +46,18 @@ TEST_CASE("patterns match as in a shell") {
 
 TEST_CASE("paths of options") {
   struct Case {
-    const char *option, *want;      // want "": refused
+    const char *option, *want;  // want "": refused
   };
-  const Case cases[] = {{"a/b", "a/b"}, {"/a", "/a"}, {"file:///a", "/a"}, {"file:/a", "/a"}, {"file://localhost/a", "/a"},
-                        {"file://host/a", ""}, {"file:a", ""}, {"s3://b/a", ""}, {"", ""}, {"a:b", "a:b"}};
+  const Case cases[] = {{"a/b", "a/b"},
+                        {"/a", "/a"},
+                        {"file:///a", "/a"},
+                        {"file:/a", "/a"},
+                        {"file://localhost/a", "/a"},
+                        {"file://host/a", ""},
+                        {"file:a", ""},
+                        {"s3://b/a", ""},
+                        {"", ""},
+                        {"a:b", "a:b"}};
   for (const Case& c : cases) {
     CAPTURE(c.option);
     const auto path = LocalPath(c.option);
@@ -61,7 +86,8 @@ TEST_CASE("saved positions and lists survive, damaged ones do not") {
     for (size_t n = 0; n < blob.size(); ++n) CHECK_FALSE(DecodeSavedFile(blob.substr(0, n)));
     CHECK_FALSE(DecodeSavedFile(blob + "x"));
   }
-  const std::vector<ListedFile> list = {{0, "/dir/a1", {1, 2}, 3, 4, false}, {7, "/dir/a2", {1, 5}, 6, -7, true}};
+  const std::vector<ListedFile> list = {{0, "/dir/a1", {1, 2}, 3, 4, false},
+                                        {7, "/dir/a2", {1, 5}, 6, -7, true}};
   const std::string blob = EncodeFileList(list);
   CHECK(DecodeFileList(blob) == list);
   for (size_t n = 0; n < blob.size(); ++n) CHECK_FALSE(DecodeFileList(blob.substr(0, n)));

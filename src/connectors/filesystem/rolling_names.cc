@@ -1,8 +1,8 @@
 #include "connectors/filesystem/rolling_names.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/text.h"
 

@@ -18,7 +18,7 @@ std::string InProgressName(const Lineage& lineage, EpochId epoch, std::string_vi
 
 struct ParsedName {
   bool in_progress = false;
-  std::string lineage;      // the 8 digits
+  std::string lineage;  // the 8 digits
   EpochId epoch = 0;
 };
 // nullopt: no name of ours.

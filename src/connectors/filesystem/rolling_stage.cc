@@ -1,8 +1,8 @@
 #include "connectors/filesystem/rolling_stage.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "base/check.h"
 #include "connectors/filesystem/rolling_names.h"
@@ -11,7 +11,8 @@
 namespace weir::connectors {
 
 Status RollingStage::Stage(const Batch& batch, flow::Outputs& out) {
-  if (const auto parked = park()) return Status(Code::kRefused, "sink " + options_.sink + " is parked: " + parked->facts);
+  if (const auto parked = park())
+    return Status(Code::kRefused, "sink " + options_.sink + " is parked: " + parked->facts);
   if (file_ == nullptr) {
     file_name_ = InProgressName(lineage_, last_epoch_, options_.extension);
     file_ = OutputFile::New(files_, InDirectory(file_name_));
@@ -29,7 +30,8 @@ Status RollingStage::Stage(const Batch& batch, flow::Outputs& out) {
 bool RollingStage::ShouldClose(bool end_of_input) const {
   if (file_ == nullptr || file_->length() == 0) return false;
   const int64_t age_ms = (clock_.MonotonicNs() - opened_ns_) / 1'000'000;
-  return end_of_input || file_->length() >= options_.file_size || age_ms >= options_.rollover_interval_ms;
+  return end_of_input || file_->length() >= options_.file_size ||
+         age_ms >= options_.rollover_interval_ms;
 }
 
 std::optional<flow::Extent> RollingStage::Freeze(EpochId epoch, bool end_of_input) {
@@ -93,7 +95,8 @@ std::function<Status()> RollingStage::Sealed(EpochId) {
   };
 }
 
-// Disk worker, or the loop before the disk worker has anything of this stage to do. May be repeated after any failure and any death.
+// Disk worker, or the loop before the disk worker has anything of this stage to do. May be repeated
+// after any failure and any death.
 Result<RollingStage::Rename> RollingStage::FinishRename(const PartRecord& record) {
   const std::string from = InDirectory(record.in_progress);
   const std::string to = InDirectory(record.part);
@@ -103,7 +106,8 @@ Result<RollingStage::Rename> RollingStage::FinishRename(const PartRecord& record
   if (renamed.code() == Code::kExists || renamed.code() == Code::kNotFound) {
     WEIR_ASSIGN_OR_RETURN(const bool done, Matches(to, record, false));
     if (!done) return Rename::kConflict;
-    // Both names on one content: a file system without RENAME_NOREPLACE, and a death between link and unlink.
+    // Both names on one content: a file system without RENAME_NOREPLACE, and a death between link
+    // and unlink.
     if (files_.Exists(from)) WEIR_RETURN_IF_ERROR(files_.Remove(from));
   } else if (!renamed.ok()) {
     return Fail(renamed);
@@ -113,7 +117,8 @@ Result<RollingStage::Rename> RollingStage::FinishRename(const PartRecord& record
 }
 
 // Whether the file has the recorded bytes: all of it, or as its first part.
-Result<bool> RollingStage::Matches(const std::string& path, const PartRecord& record, bool prefix_only) {
+Result<bool> RollingStage::Matches(const std::string& path, const PartRecord& record,
+                                   bool prefix_only) {
   const auto file = files_.Open(path, io::OpenMode::kRead);
   if (!file.has_value()) {
     if (file.error().code() == Code::kNotFound) return false;
@@ -129,10 +134,13 @@ std::optional<protocol::Park> RollingStage::park() const {
   if (park_) return park_;
   for (const Closed& closed : closed_) {
     if (closed.state.load() != Rename::kConflict) continue;
-    return protocol::Park{options_.sink, "rolling.part-exists",
-                          fmt::format("{} cannot become {} ({} bytes): another file has that name, or both are gone", closed.record.in_progress,
-                                      InDirectory(closed.record.part), closed.record.length),
-                          {protocol::Verb::kRewindFile, protocol::Verb::kAcceptMissing}};
+    return protocol::Park{
+        options_.sink,
+        "rolling.part-exists",
+        fmt::format("{} cannot become {} ({} bytes): another file has that name, or both are gone",
+                    closed.record.in_progress, InDirectory(closed.record.part),
+                    closed.record.length),
+        {protocol::Verb::kRewindFile, protocol::Verb::kAcceptMissing}};
   }
   return std::nullopt;
 }

@@ -1,8 +1,9 @@
 // Rolling files: readers see whole epochs only; a part has one content for ever.
+#include "connectors/filesystem/rolling_stage.h"
+
 #include <doctest/doctest.h>
 
 #include "connectors/filesystem/rolling_names.h"
-#include "connectors/filesystem/rolling_stage.h"
 #include "connectors/testing/stage_driver.h"
 
 namespace weir::connectors {
@@ -10,7 +11,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-std::unique_ptr<plan::TableDef> Table(std::vector<std::pair<std::string, std::string>> options = {}) {
+std::unique_ptr<plan::TableDef> Table(
+    std::vector<std::pair<std::string, std::string>> options = {}) {
   options.insert(options.begin(), {"path", "/out/parts/"});
   return MakeTable({.name = "out", .options = std::move(options)});
 }
@@ -23,7 +25,9 @@ std::string Lines(std::vector<int> values) {
 
 Names List(World& world) { return world.files().List("/out/parts").value_or(Names()); }
 std::string Part(EpochId epoch) { return PartName(StageHistory::FirstLineage(), epoch, "json"); }
-std::string InProgress(EpochId epoch) { return InProgressName(StageHistory::FirstLineage(), epoch, "json"); }
+std::string InProgress(EpochId epoch) {
+  return InProgressName(StageHistory::FirstLineage(), epoch, "json");
+}
 
 struct Fixture {
   Fixture() { world.files().PutDirectory("/out"); }
@@ -31,8 +35,11 @@ struct Fixture {
   StageHistory history;
 };
 
-TEST_CASE_FIXTURE(Fixture, "a part appears with the seal that closes it: at the size, at the age, at the end of the input") {
-  const auto table = Table({{"sink.rolling-policy.file-size", "16 B"}, {"sink.rolling-policy.rollover-interval", "1 min"}});
+TEST_CASE_FIXTURE(Fixture,
+                  "a part appears with the seal that closes it: at the size, at the age, at the "
+                  "end of the input") {
+  const auto table = Table({{"sink.rolling-policy.file-size", "16 B"},
+                            {"sink.rolling-policy.rollover-interval", "1 min"}});
   StageDriver stage(world.Context(), *table, history);
   REQUIRE(stage.Start().ok());
   CHECK(List(world).empty());
@@ -41,30 +48,33 @@ TEST_CASE_FIXTURE(Fixture, "a part appears with the seal that closes it: at the 
   CHECK(List(world) == Names{InProgress(0)});
   REQUIRE(stage.Stage({2, 3}).ok());
   CHECK(List(world) == Names{InProgress(0)});
-  REQUIRE(stage.Seal().ok());                       // full
+  REQUIRE(stage.Seal().ok());  // full
   CHECK(List(world) == Names{Part(2)});
   CHECK(world.Content("/out/parts/" + Part(2)) == Lines({1, 2, 3}));
   REQUIRE(stage.Stage({4}).ok());
   REQUIRE(stage.Seal().ok());
   world.clock().AdvanceMs(60'000);
-  REQUIRE(stage.Seal().ok());                       // old
+  REQUIRE(stage.Seal().ok());  // old
   CHECK(world.Content("/out/parts/" + Part(4)) == Lines({4}));
   REQUIRE(stage.Stage({5}).ok());
-  REQUIRE(stage.Seal(true).ok());                   // the end
+  REQUIRE(stage.Seal(true).ok());  // the end
   CHECK(world.Content("/out/parts/" + Part(5)) == Lines({5}));
   CHECK(List(world) == Names{Part(2), Part(4), Part(5)});
   CHECK(stage.stage().books()[flow::Count::kAcked] == 5);
 }
 
 TEST_CASE_FIXTURE(Fixture, "no rows, no part") {
-  const auto table = MakeTable({.name = "out", .format = "csv", .options = {{"path", "/out/parts/"}, {"csv.header", "true"}}});
+  const auto table = MakeTable({.name = "out",
+                                .format = "csv",
+                                .options = {{"path", "/out/parts/"}, {"csv.header", "true"}}});
   StageDriver stage(world.Context(), *table, history);
   REQUIRE(stage.Start().ok());
   CHECK_FALSE(stage.Freeze(true));
   CHECK(List(world).empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a start goes on with the sealed bytes of the file in progress and drops the rest") {
+TEST_CASE_FIXTURE(
+    Fixture, "a start goes on with the sealed bytes of the file in progress and drops the rest") {
   const auto table = Table();
   {
     StageDriver stage(world.Context(), *table, history);
@@ -84,7 +94,8 @@ TEST_CASE_FIXTURE(Fixture, "a start goes on with the sealed bytes of the file in
   CHECK(world.Content("/out/parts/" + Part(history.sealed)) == Lines({1, 3}));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a death before, within or after the rename: the next start finishes it, once") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a death before, within or after the rename: the next start finishes it, once") {
   for (const bool renamed : {false, true}) {
     Fixture f;
     const auto table = Table();
@@ -104,14 +115,16 @@ TEST_CASE_FIXTURE(Fixture, "a death before, within or after the rename: the next
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a rename that is done is forgotten by the next epoch, so that a part may be carried away") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "a rename that is done is forgotten by the next epoch, so that a part may be carried away") {
   const auto table = Table();
   {
     StageDriver stage(world.Context(), *table, history);
     REQUIRE(stage.Start().ok());
     REQUIRE(stage.Stage({1}).ok());
     REQUIRE(stage.Seal(true).ok());
-    REQUIRE(stage.Freeze());                 // says that nothing is to be renamed any more
+    REQUIRE(stage.Freeze());  // says that nothing is to be renamed any more
     REQUIRE(stage.stage().Sync().ok());
     REQUIRE(stage.FinishSeal().ok());
     CHECK_FALSE(stage.Freeze());
@@ -148,7 +161,9 @@ TEST_CASE_FIXTURE(Fixture, "the rename never replaces: another file under the pa
   CHECK(world.Content("/out/parts/.rewound-" + Part(1)) == "somebody's");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a restored directory finds parts above what it has sealed: parks, and --rewind-file moves them aside") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a restored directory finds parts above what it has sealed: parks, and "
+                  "--rewind-file moves them aside") {
   const auto table = Table();
   StageHistory backup;
   {
@@ -156,9 +171,9 @@ TEST_CASE_FIXTURE(Fixture, "a restored directory finds parts above what it has s
     REQUIRE(stage.Start().ok());
     REQUIRE(stage.Stage({1}).ok());
     REQUIRE(stage.Seal().ok());
-    backup = history;                                  // in progress: 1
+    backup = history;  // in progress: 1
     REQUIRE(stage.Stage({2}).ok());
-    REQUIRE(stage.Seal(true).ok());                    // part of 1 and 2
+    REQUIRE(stage.Seal(true).ok());  // part of 1 and 2
     REQUIRE(stage.Stage({3}).ok());
     REQUIRE(stage.Seal(true).ok());
   }
@@ -181,7 +196,8 @@ TEST_CASE_FIXTURE(Fixture, "a restored directory finds parts above what it has s
   CHECK(world.Content("/out/parts/" + Part(10)) == Lines({1, 22}));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a file in progress that is gone or shorter parks, and --accept-missing goes on") {
+TEST_CASE_FIXTURE(
+    Fixture, "a file in progress that is gone or shorter parks, and --accept-missing goes on") {
   for (const bool gone : {true, false}) {
     Fixture f;
     const auto table = Table();
@@ -213,7 +229,9 @@ TEST_CASE_FIXTURE(Fixture, "a file in progress that is gone or shorter parks, an
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a fresh run adds to the parts of older runs, above their epochs, and clears what they left in progress") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a fresh run adds to the parts of older runs, above their epochs, and clears "
+                  "what they left in progress") {
   const auto table = Table();
   {
     StageDriver stage(world.Context(), *table, history);
@@ -224,7 +242,7 @@ TEST_CASE_FIXTURE(Fixture, "a fresh run adds to the parts of older runs, above t
     REQUIRE(stage.Seal().ok());
   }
   history.BeginFreshRun();
-  history.base = 0;                       // as if state.db knew nothing of them: the names do
+  history.base = 0;  // as if state.db knew nothing of them: the names do
   history.next_epoch = 1;
   StageDriver stage(world.Context(), *table, history);
   REQUIRE(stage.Start().ok());
@@ -240,7 +258,9 @@ TEST_CASE_FIXTURE(Fixture, "no space for a new file: rows wait in memory") {
   StageDriver stage(world.Context(), *table, history);
   REQUIRE(stage.Start().ok());
   bool full = true;
-  world.files().OnOperation([&](const io::SimOp& op) { return full && op.kind == io::SimOpKind::kCreate ? io::SimFault::kNoSpace : io::SimFault::kNone; });
+  world.files().OnOperation([&](const io::SimOp& op) {
+    return full && op.kind == io::SimOpKind::kCreate ? io::SimFault::kNoSpace : io::SimFault::kNone;
+  });
   REQUIRE(stage.Stage({1}).ok());
   REQUIRE(stage.Freeze(true));
   CHECK(stage.stage().Sync().code() == Code::kNoSpace);
@@ -266,7 +286,9 @@ TEST_CASE("names of parts are read back, others are not ours") {
   CHECK_FALSE(part->in_progress);
   CHECK(ParseName(InProgress(12345678901))->in_progress);
   CHECK(ParseName(InProgress(12345678901))->epoch == 12345678901);
-  for (const char* name : {"part-0.json", "part-abcdefgh-0000000001.json", "part-ab010000-00001.json", "x-ab010000-0000000001.json", ".part-ab010000-0000000001.json"}) {
+  for (const char* name :
+       {"part-0.json", "part-abcdefgh-0000000001.json", "part-ab010000-00001.json",
+        "x-ab010000-0000000001.json", ".part-ab010000-0000000001.json"}) {
     CAPTURE(name);
     CHECK_FALSE(ParseName(name));
   }

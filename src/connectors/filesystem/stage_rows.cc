@@ -8,7 +8,8 @@ constexpr std::string_view kCannotWrite = "sink.cannot-write";
 
 }  // namespace
 
-Status RowStager::Stage(const Batch& batch, OutputFile& file, flow::Outputs& out, flow::NodeBooks& books, uint64_t* staged) {
+Status RowStager::Stage(const Batch& batch, OutputFile& file, flow::Outputs& out,
+                        flow::NodeBooks& books, uint64_t* staged) {
   Status status;
   uint64_t dead = 0;
   dead_.Clear();

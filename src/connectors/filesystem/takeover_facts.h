@@ -15,7 +15,8 @@ bool HasWord(const flow::TakeoverContext& context, protocol::Verb verb);
 bool IsKnownLineage(const flow::TakeoverContext& context, const Lineage& lineage);
 // The newest epoch that this directory has sealed in a lineage of its own.
 EpochId NewestSealedOf(const flow::TakeoverContext& context, const Lineage& lineage);
-// The directory that a new file or directory goes into must be there (kCannotCreate): making it would hide a file system that is not mounted.
+// The directory that a new file or directory goes into must be there (kCannotCreate): making it
+// would hide a file system that is not mounted.
 Status CheckParent(io::Files& files, const std::string& path);
 
 }  // namespace weir::connectors

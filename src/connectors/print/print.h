@@ -16,12 +16,14 @@ namespace weir::connectors {
 
 extern const plan::ConnectorSpec kPrintSpec;
 
-// Writes all of it to standard output. kEndOfStream: the reader has gone (EPIPE; SIGPIPE is ignored by main).
+// Writes all of it to standard output. kEndOfStream: the reader has gone (EPIPE; SIGPIPE is ignored
+// by main).
 Status WriteStandardOutput(std::string_view bytes);
 
 class PrintSink : public flow::DirectSink {
  public:
-  PrintSink(std::unique_ptr<RowEncoder> encoder, Schema schema, std::string prefix, std::function<Status(std::string_view)> write);
+  PrintSink(std::unique_ptr<RowEncoder> encoder, Schema schema, std::string prefix,
+            std::function<Status(std::string_view)> write);
   Status Write(const Batch& batch, flow::Outputs& out) override;
   Status Flush() override;
   flow::NodeBooks& books() override { return books_; }

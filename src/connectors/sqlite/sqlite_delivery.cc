@@ -1,10 +1,9 @@
-#include "connectors/sqlite/sqlite_sink.h"
-
 #include <algorithm>
 #include <map>
 
 #include "base/check.h"
 #include "base/text.h"
+#include "connectors/sqlite/sqlite_sink.h"
 #include "connectors/sqlite/sqlite_values.h"
 #include "io/fault.h"
 
@@ -15,15 +14,18 @@ constexpr int64_t kBusyTimeoutMs = 2000;
 constexpr uint64_t kCheckpointBytes = 4 << 20;
 
 constexpr const char* kCreateReceipts =
-    "CREATE TABLE weir_receipts (pipeline TEXT NOT NULL PRIMARY KEY, lineage TEXT NOT NULL, epoch INTEGER NOT NULL, rows INTEGER NOT NULL, hash TEXT NOT NULL)";
-constexpr std::string_view kInsertReceipt = "INSERT INTO weir_receipts (lineage, epoch, rows, hash, pipeline) VALUES (?1, ?2, ?3, ?4, ?5)";
+    "CREATE TABLE weir_receipts (pipeline TEXT NOT NULL PRIMARY KEY, lineage TEXT NOT NULL, epoch "
+    "INTEGER NOT NULL, rows INTEGER NOT NULL, hash TEXT NOT NULL)";
+constexpr std::string_view kInsertReceipt =
+    "INSERT INTO weir_receipts (lineage, epoch, rows, hash, pipeline) VALUES (?1, ?2, ?3, ?4, ?5)";
 constexpr std::string_view kSwapReceipt =
     "UPDATE weir_receipts SET lineage = ?1, epoch = ?2, rows = ?3, hash = ?4 "
     "WHERE pipeline = ?5 AND lineage = ?6 AND epoch = ?7 AND rows = ?8 AND hash = ?9";
 
 Status Fault(io::FaultResult fault, std::string_view point) { return fault.ToStatus(point); }
 
-// SQLite's rule for the affinity of a declared type: whether text that looks like a number would be made one.
+// SQLite's rule for the affinity of a declared type: whether text that looks like a number would be
+// made one.
 bool MakesNumbers(std::string_view declared) {
   const std::string type = ToUpperAscii(declared);
   const auto has = [&](std::string_view word) { return type.find(word) != std::string::npos; };
@@ -38,14 +40,15 @@ Status SqliteDelivery::Open() {
   Close();
   sqlite::OpenOptions options;
   options.vfs = vfs_;
-  options.use_wal = false;   // the file is somebody's: its journal mode is kept
+  options.use_wal = false;  // the file is somebody's: its journal mode is kept
   options.busy_timeout_ms = kBusyTimeoutMs;
   WEIR_ASSIGN_OR_RETURN(database_, sqlite::Database::Open(path_, options));
   WEIR_RETURN_IF_ERROR(MakeTables());
   for (const SqliteTable& table : tables_) {
     WEIR_RETURN_IF_ERROR(CheckColumns(table));
     auto insert = database_->Prepare(InsertSql(table));
-    if (!insert.has_value()) return insert.error().WithContext("table " + table.name + " in " + path_);
+    if (!insert.has_value())
+      return insert.error().WithContext("table " + table.name + " in " + path_);
     inserts_.push_back(std::move(*insert));
   }
   return Status::Ok();
@@ -54,7 +57,9 @@ Status SqliteDelivery::Open() {
 // Creates what is missing, in one transaction; a database that has it all is not written.
 Status SqliteDelivery::MakeTables() {
   std::vector<std::string> missing;
-  WEIR_ASSIGN_OR_RETURN(auto look, database_->Prepare("SELECT type FROM sqlite_master WHERE name = ?1 COLLATE NOCASE"));
+  WEIR_ASSIGN_OR_RETURN(
+      auto look,
+      database_->Prepare("SELECT type FROM sqlite_master WHERE name = ?1 COLLATE NOCASE"));
   const auto exists = [&](std::string_view name) -> Result<bool> {
     look.BindText(1, name);
     WEIR_ASSIGN_OR_RETURN(const bool found, look.Step());
@@ -66,7 +71,9 @@ Status SqliteDelivery::MakeTables() {
   for (const SqliteTable& table : tables_) {
     WEIR_ASSIGN_OR_RETURN(const bool found, exists(table.name));
     if (found) continue;
-    if (!table.create) return Status(Code::kInvalid, path_ + " has no table " + table.name + ", and 'create-table' is false");
+    if (!table.create)
+      return Status(Code::kInvalid,
+                    path_ + " has no table " + table.name + ", and 'create-table' is false");
     // Two sinks may write one table.
     const std::string sql = CreateTableSql(table);
     if (std::find(missing.begin(), missing.end(), sql) == missing.end()) missing.push_back(sql);
@@ -89,7 +96,8 @@ Status SqliteDelivery::MakeTables() {
 // A column that would change our values must be known before the first row is lost in it.
 Status SqliteDelivery::CheckColumns(const SqliteTable& table) {
   std::map<std::string, std::string> types;
-  WEIR_ASSIGN_OR_RETURN(auto columns, database_->Prepare("SELECT name, type FROM pragma_table_info(?1)"));
+  WEIR_ASSIGN_OR_RETURN(auto columns,
+                        database_->Prepare("SELECT name, type FROM pragma_table_info(?1)"));
   columns.BindText(1, table.name);
   for (;;) {
     WEIR_ASSIGN_OR_RETURN(const bool more, columns.Step());
@@ -98,10 +106,14 @@ Status SqliteDelivery::CheckColumns(const SqliteTable& table) {
   }
   for (const Field& field : table.schema.fields) {
     const auto found = types.find(ToLowerAscii(field.name));
-    if (found == types.end()) return Status(Code::kInvalid, "table " + table.name + " in " + path_ + " has no column " + field.name);
+    if (found == types.end())
+      return Status(Code::kInvalid,
+                    "table " + table.name + " in " + path_ + " has no column " + field.name);
     if (field.type.kind == TypeKind::kDecimal && MakesNumbers(found->second)) {
-      return Status(Code::kInvalid, "column " + field.name + " of table " + table.name + " in " + path_ + " is declared " + found->second +
-                                        ": SQLite would store " + field.type.ToString() + " as a floating point number; declare it TEXT");
+      return Status(Code::kInvalid, "column " + field.name + " of table " + table.name + " in " +
+                                        path_ + " is declared " + found->second +
+                                        ": SQLite would store " + field.type.ToString() +
+                                        " as a floating point number; declare it TEXT");
     }
   }
   return Status::Ok();
@@ -111,21 +123,26 @@ Result<std::optional<protocol::Receipt>> SqliteDelivery::Fence() {
   WEIR_RETURN_IF_ERROR(Open());
   WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_fence"), "deliver.after_fence"));
   WEIR_ASSIGN_OR_RETURN(seen_, ReadReceipt());
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_receipt_read"), "deliver.after_receipt_read"));
+  WEIR_RETURN_IF_ERROR(
+      Fault(WEIR_FAULT_POINT("deliver.after_receipt_read"), "deliver.after_receipt_read"));
   return seen_;
 }
 
 Result<std::optional<protocol::Receipt>> SqliteDelivery::ReadReceipt() {
-  WEIR_ASSIGN_OR_RETURN(auto select, database_->Prepare("SELECT lineage, epoch, rows, hash FROM weir_receipts WHERE pipeline = ?1"));
+  WEIR_ASSIGN_OR_RETURN(
+      auto select, database_->Prepare(
+                       "SELECT lineage, epoch, rows, hash FROM weir_receipts WHERE pipeline = ?1"));
   select.BindText(1, pipeline_);
   WEIR_ASSIGN_OR_RETURN(const bool found, select.Step());
   if (!found) return std::optional<protocol::Receipt>();
   const auto lineage = Lineage::FromHex(select.Text(0));
   const auto hash = Digest256::FromHex(select.Text(3));
   if (!lineage || !hash || select.Int(1) < 0 || select.Int(2) < 0) {
-    return Fail(Code::kCorruption, "the row of pipeline " + pipeline_ + " in weir_receipts of " + path_ + " is damaged");
+    return Fail(Code::kCorruption, "the row of pipeline " + pipeline_ + " in weir_receipts of " +
+                                       path_ + " is damaged");
   }
-  protocol::Receipt receipt{*lineage, {static_cast<EpochId>(select.Int(1)), static_cast<uint64_t>(select.Int(2))}, *hash};
+  protocol::Receipt receipt{
+      *lineage, {static_cast<EpochId>(select.Int(1)), static_cast<uint64_t>(select.Int(2))}, *hash};
   return std::optional<protocol::Receipt>(receipt);
 }
 
@@ -133,18 +150,27 @@ Result<std::optional<protocol::Receipt>> SqliteDelivery::ReadReceipt() {
 Status SqliteDelivery::SwapReceipt(const protocol::Receipt& to) {
   WEIR_ASSIGN_OR_RETURN(auto swap, database_->Prepare(seen_ ? kSwapReceipt : kInsertReceipt));
   const std::string lineage = to.lineage.ToHex(), hash = to.hash.ToHex();
-  swap.BindText(1, lineage).BindInt(2, static_cast<int64_t>(to.position.epoch)).BindInt(3, static_cast<int64_t>(to.position.rows)).BindText(4, hash).BindText(5, pipeline_);
+  swap.BindText(1, lineage)
+      .BindInt(2, static_cast<int64_t>(to.position.epoch))
+      .BindInt(3, static_cast<int64_t>(to.position.rows))
+      .BindText(4, hash)
+      .BindText(5, pipeline_);
   std::string seen_lineage, seen_hash;
   if (seen_) {
     seen_lineage = seen_->lineage.ToHex();
     seen_hash = seen_->hash.ToHex();
-    swap.BindText(6, seen_lineage).BindInt(7, static_cast<int64_t>(seen_->position.epoch)).BindInt(8, static_cast<int64_t>(seen_->position.rows)).BindText(9, seen_hash);
+    swap.BindText(6, seen_lineage)
+        .BindInt(7, static_cast<int64_t>(seen_->position.epoch))
+        .BindInt(8, static_cast<int64_t>(seen_->position.rows))
+        .BindText(9, seen_hash);
   }
   const Status done = swap.Run();
   if (!done.ok() && done.code() != Code::kInvalid && done.code() != Code::kExists) return done;
   // An INSERT that meets a row of this pipeline fails on the primary key.
   if (!done.ok() || database_->Changes() != 1) {
-    return Status(Code::kUnavailable, "the receipt of pipeline " + pipeline_ + " in " + path_ + " has changed since it was read: another session delivered");
+    return Status(Code::kUnavailable,
+                  "the receipt of pipeline " + pipeline_ + " in " + path_ +
+                      " has changed since it was read: another session delivered");
   }
   return Status::Ok();
 }
@@ -166,8 +192,11 @@ Status SqliteDelivery::WriteRows(flow::RowReader& rows) {
       BindRow(table.schema, batch, row, texts, inserts_[static_cast<size_t>(sink)]);
       status = inserts_[static_cast<size_t>(sink)].Run();
     });
-    // A constraint of the table that we cannot know (CHECK, UNIQUE): waited out, like a missing permission; somebody has to change the table.
-    if (status.code() == Code::kInvalid || status.code() == Code::kExists) return Status(Code::kUnavailable, "table " + table.name + " in " + path_ + " refuses a row: " + status.message());
+    // A constraint of the table that we cannot know (CHECK, UNIQUE): waited out, like a missing
+    // permission; somebody has to change the table.
+    if (status.code() == Code::kInvalid || status.code() == Code::kExists)
+      return Status(Code::kUnavailable,
+                    "table " + table.name + " in " + path_ + " refuses a row: " + status.message());
     WEIR_RETURN_IF_ERROR(status);
   }
 }
@@ -181,7 +210,8 @@ Status SqliteDelivery::InTransaction(const protocol::Receipt& to, flow::RowReade
   return database_->Commit();
 }
 
-Status SqliteDelivery::Deliver(const flow::SealedProof& proof, const flow::DeliveryRange& range, flow::RowReader& rows) {
+Status SqliteDelivery::Deliver(const flow::SealedProof& proof, const flow::DeliveryRange& range,
+                               flow::RowReader& rows) {
   CHECK(database_ != nullptr && range.to.epoch <= proof.through());
   WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_begin"), "deliver.before_begin"));
   WEIR_RETURN_IF_ERROR(database_->Begin());
@@ -192,7 +222,8 @@ Status SqliteDelivery::Deliver(const flow::SealedProof& proof, const flow::Deliv
   }
   seen_ = protocol::Receipt{proof.lineage(), range.to, range.hash};
   // The rows are committed; a log that grows is only a nuisance.
-  if (database_->wal_bytes() > kCheckpointBytes) (void)database_->Checkpoint(sqlite::CheckpointMode::kPassive);
+  if (database_->wal_bytes() > kCheckpointBytes)
+    (void)database_->Checkpoint(sqlite::CheckpointMode::kPassive);
   return Status::Ok();
 }
 

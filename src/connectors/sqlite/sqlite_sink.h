@@ -1,12 +1,16 @@
-// The sqlite sink: rows of sealed epochs into tables of one database, together with the receipt, in one transaction.
+// The sqlite sink: rows of sealed epochs into tables of one database, together with the receipt, in
+// one transaction.
 //
-//   CREATE TABLE weir_receipts (pipeline TEXT PRIMARY KEY, lineage TEXT, epoch INTEGER, rows INTEGER, hash TEXT)
+//   CREATE TABLE weir_receipts (pipeline TEXT PRIMARY KEY, lineage TEXT, epoch INTEGER, rows
+//   INTEGER, hash TEXT)
 //
-// One row per pipeline. The first statement of a delivery's transaction is a compare-and-set of it, from exactly what Fence read to the end of the
-// range; an older session's COMMIT comes before that or fails on it, so nothing is written twice whoever else is still alive.
+// One row per pipeline. The first statement of a delivery's transaction is a compare-and-set of it,
+// from exactly what Fence read to the end of the range; an older session's COMMIT comes before that
+// or fails on it, so nothing is written twice whoever else is still alive.
 //
-// How values are stored (docs/connectors.md): integers and DATE-free numbers as INTEGER, DOUBLE and FLOAT as REAL, DECIMAL as TEXT with all digits of
-// its scale, BOOLEAN as INTEGER 0 or 1, STRING as TEXT, BYTES as BLOB, DATE, TIMESTAMP and TIMESTAMP_LTZ as TEXT like in JSON.
+// How values are stored (docs/connectors.md): integers and DATE-free numbers as INTEGER, DOUBLE and
+// FLOAT as REAL, DECIMAL as TEXT with all digits of its scale, BOOLEAN as INTEGER 0 or 1, STRING as
+// TEXT, BYTES as BLOB, DATE, TIMESTAMP and TIMESTAMP_LTZ as TEXT like in JSON.
 #ifndef WEIR_CONNECTORS_SQLITE_SQLITE_SINK_H_
 #define WEIR_CONNECTORS_SQLITE_SQLITE_SINK_H_
 
@@ -33,8 +37,8 @@ std::function<std::string_view(const Batch&, uint32_t)> SqliteRowCheck(const pla
 // One sink table of the target, reduced to what a delivery needs.
 struct SqliteTable {
   std::string name;
-  Schema schema;                 // what the sink takes
-  std::vector<int> key;          // fields of the schema; empty: append
+  Schema schema;         // what the sink takes
+  std::vector<int> key;  // fields of the schema; empty: append
   bool create = true;
 };
 SqliteTable MakeSqliteTable(const plan::TableDef& table);
@@ -43,11 +47,16 @@ std::string InsertSql(const SqliteTable& table);
 
 class SqliteDelivery : public flow::SinkDelivery {
  public:
-  SqliteDelivery(std::string vfs, std::string path, std::string pipeline, std::vector<SqliteTable> tables)
-      : vfs_(std::move(vfs)), path_(std::move(path)), pipeline_(std::move(pipeline)), tables_(std::move(tables)) {}
+  SqliteDelivery(std::string vfs, std::string path, std::string pipeline,
+                 std::vector<SqliteTable> tables)
+      : vfs_(std::move(vfs)),
+        path_(std::move(path)),
+        pipeline_(std::move(pipeline)),
+        tables_(std::move(tables)) {}
 
   Result<std::optional<protocol::Receipt>> Fence() override;
-  Status Deliver(const flow::SealedProof& proof, const flow::DeliveryRange& range, flow::RowReader& rows) override;
+  Status Deliver(const flow::SealedProof& proof, const flow::DeliveryRange& range,
+                 flow::RowReader& rows) override;
   void Close() override;
 
  private:
@@ -62,8 +71,8 @@ class SqliteDelivery : public flow::SinkDelivery {
   const std::string vfs_, path_, pipeline_;
   const std::vector<SqliteTable> tables_;
   std::unique_ptr<sqlite::Database> database_;
-  std::vector<sqlite::Statement> inserts_;         // by sink index; gone before database_
-  std::optional<protocol::Receipt> seen_;          // what Fence read
+  std::vector<sqlite::Statement> inserts_;  // by sink index; gone before database_
+  std::optional<protocol::Receipt> seen_;   // what Fence read
 };
 
 }  // namespace weir::connectors

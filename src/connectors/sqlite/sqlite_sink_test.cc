@@ -1,7 +1,9 @@
-// The sqlite sink: a range of rows and its receipt become visible together, or not at all; whoever is too late writes nothing.
+// The sqlite sink: a range of rows and its receipt become visible together, or not at all; whoever
+// is too late writes nothing.
+#include "connectors/sqlite/sqlite_sink.h"
+
 #include <doctest/doctest.h>
 
-#include "connectors/sqlite/sqlite_sink.h"
 #include "connectors/testing/connector_world.h"
 #include "connectors/testing/delivery_driver.h"
 #include "sqlite/sim_vfs.h"
@@ -10,7 +12,9 @@
 namespace weir::store {
 class Store {
  public:
-  static flow::SealedProof Mint(const Lineage& lineage, EpochId through) { return {lineage, through}; }
+  static flow::SealedProof Mint(const Lineage& lineage, EpochId through) {
+    return {lineage, through};
+  }
 };
 }  // namespace weir::store
 
@@ -60,34 +64,48 @@ struct Fixture {
 };
 
 std::unique_ptr<plan::TableDef> Table(std::vector<int> key = {}) {
-  return MakeTable({.name = "out", .connector = "sqlite", .options = {{"path", "/db/out.db"}}, .primary_key = std::move(key)});
+  return MakeTable({.name = "out",
+                    .connector = "sqlite",
+                    .options = {{"path", "/db/out.db"}},
+                    .primary_key = std::move(key)});
 }
 
-flow::DeliveryRange Range(std::optional<protocol::TargetPosition> from, protocol::TargetPosition to) { return {from, to, HashOfEpoch(to.epoch)}; }
+flow::DeliveryRange Range(std::optional<protocol::TargetPosition> from,
+                          protocol::TargetPosition to) {
+  return {from, to, HashOfEpoch(to.epoch)};
+}
 
 // A whole delivery: fence, then rows up to `to`.
-Status DeliverTo(flow::SinkDelivery& session, std::optional<protocol::TargetPosition> from, protocol::TargetPosition to, std::vector<int64_t> values) {
+Status DeliverTo(flow::SinkDelivery& session, std::optional<protocol::TargetPosition> from,
+                 protocol::TargetPosition to, std::vector<int64_t> values) {
   WEIR_ASSIGN_OR_RETURN(const auto seen, session.Fence());
   (void)seen;
   ListReader rows(Batches{std::move(values)});
-  const Status status = session.Deliver(store::Store::Mint(kLineage, to.epoch), Range(from, to), rows);
+  const Status status =
+      session.Deliver(store::Store::Mint(kLineage, to.epoch), Range(from, to), rows);
   session.Close();
   return status;
 }
 
-TEST_CASE_FIXTURE(Fixture, "restart between seal and ack: the receipt says what is there, and redelivery from it writes each row once") {
+TEST_CASE_FIXTURE(Fixture,
+                  "restart between seal and ack: the receipt says what is there, and redelivery "
+                  "from it writes each row once") {
   const auto table = Table();
   {
     auto session = NewSession(*table);
     CHECK_FALSE(session->Fence().value());
     ListReader rows(Batches{{1, 2}, {3}});
-    REQUIRE(session->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 3}), rows).ok());
+    REQUIRE(
+        session->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 3}), rows).ok());
     // Dies here: committed, and nobody noted it.
   }
   auto session = NewSession(*table);
   CHECK(session->Fence().value() == Receipt{kLineage, {1, 3}, HashOfEpoch(1)});
   ListReader rows(Batches{{4}});
-  REQUIRE(session->Deliver(store::Store::Mint(kLineage, 2), Range(protocol::TargetPosition{1, 3}, {2, 1}), rows).ok());
+  REQUIRE(session
+              ->Deliver(store::Store::Mint(kLineage, 2),
+                        Range(protocol::TargetPosition{1, 3}, {2, 1}), rows)
+              .ok());
   session->Close();
   CHECK(Query("SELECT group_concat(v, '') FROM (SELECT v FROM out ORDER BY v)") == 1234);
   CHECK(Query("SELECT count(*) FROM weir_receipts") == 1);
@@ -101,7 +119,8 @@ TEST_CASE_FIXTURE(Fixture, "an older session that wakes up writes nothing") {
   REQUIRE(old_session->Fence().has_value());
   REQUIRE(DeliverTo(*NewSession(*table), protocol::TargetPosition{1, 1}, {2, 1}, {2}).ok());
   ListReader rows(Batches{{2}});
-  const Status late = old_session->Deliver(store::Store::Mint(kLineage, 2), Range(protocol::TargetPosition{1, 1}, {2, 1}), rows);
+  const Status late = old_session->Deliver(store::Store::Mint(kLineage, 2),
+                                           Range(protocol::TargetPosition{1, 1}, {2, 1}), rows);
   CHECK(late.code() == Code::kUnavailable);
   old_session->Close();
   CHECK(Query("SELECT count(*) FROM out") == 2);
@@ -113,8 +132,10 @@ TEST_CASE_FIXTURE(Fixture, "two first deliveries: the second fails on the primar
   REQUIRE(one->Fence().has_value());
   REQUIRE(two->Fence().has_value());
   ListReader rows_one(Batches{{1}}), rows_two(Batches{{1}});
-  REQUIRE(one->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_one).ok());
-  CHECK_FALSE(two->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_two).ok());
+  REQUIRE(
+      one->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_one).ok());
+  CHECK_FALSE(
+      two->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_two).ok());
   one->Close();
   two->Close();
   CHECK(Query("SELECT count(*) FROM out") == 1);
@@ -130,7 +151,8 @@ TEST_CASE_FIXTURE(Fixture, "a fresh lineage takes over the ancestor's receipt as
   CHECK(NewSession(*table)->Fence().value()->lineage == kOther);
 }
 
-TEST_CASE_FIXTURE(Fixture, "power cut at every operation: rows and receipt are both there or both missing") {
+TEST_CASE_FIXTURE(Fixture,
+                  "power cut at every operation: rows and receipt are both there or both missing") {
   const auto table = Table();
   REQUIRE(DeliverTo(*NewSession(*table), std::nullopt, {1, 1}, {1}).ok());
   bool finished = false;
@@ -143,7 +165,8 @@ TEST_CASE_FIXTURE(Fixture, "power cut at every operation: rows and receipt are b
       const sqlite::SimVfs cut_vfs(*world, "weir-sim-cut");
       world->CrashAt(at);
       SqliteDelivery session(cut_vfs.name(), "/db/out.db", "pipeline", {MakeSqliteTable(*table)});
-      finished = DeliverTo(session, protocol::TargetPosition{1, 1}, {2, 2}, {2, 3}).ok() && !world->crashed();
+      finished = DeliverTo(session, protocol::TargetPosition{1, 1}, {2, 2}, {2, 3}).ok() &&
+                 !world->crashed();
       after = world->AfterPowerCut(at);
     }
     const sqlite::SimVfs after_vfs(*after, "weir-sim-after");
@@ -172,10 +195,15 @@ TEST_CASE_FIXTURE(Fixture, "no space: nothing is delivered, and the same deliver
   auto session = NewSession(*table);
   REQUIRE(session->Fence().has_value());
   bool full = true;
-  files->OnOperation([&](const io::SimOp& op) { return full && op.kind == io::SimOpKind::kWrite ? io::SimFault::kNoSpace : io::SimFault::kNone; });
+  files->OnOperation([&](const io::SimOp& op) {
+    return full && op.kind == io::SimOpKind::kWrite ? io::SimFault::kNoSpace : io::SimFault::kNone;
+  });
   std::vector<int64_t> many(20000, 2);
   ListReader rows(Batches{many});
-  CHECK(session->Deliver(store::Store::Mint(kLineage, 2), Range(protocol::TargetPosition{1, 1}, {2, 20000}), rows).code() == Code::kNoSpace);
+  CHECK(session
+            ->Deliver(store::Store::Mint(kLineage, 2),
+                      Range(protocol::TargetPosition{1, 1}, {2, 20000}), rows)
+            .code() == Code::kNoSpace);
   session->Close();
   full = false;
   CHECK(Query("SELECT count(*) FROM out") == 1);
@@ -202,15 +230,26 @@ TEST_CASE("a target that cannot take the rows says why") {
   const Case cases[] = {
       {"no such column", "CREATE TABLE out (w INTEGER)", {}, kInt, Code::kInvalid, "no column v"},
       {"no key to upsert by", "CREATE TABLE out (v INTEGER)", {0}, kInt, Code::kInvalid, "out"},
-      {"DECIMAL into NUMERIC", "CREATE TABLE out (v DECIMAL(10,2))", {}, Type::Decimal(10, 2), Code::kInvalid, "TEXT"},
+      {"DECIMAL into NUMERIC",
+       "CREATE TABLE out (v DECIMAL(10,2))",
+       {},
+       Type::Decimal(10, 2),
+       Code::kInvalid,
+       "TEXT"},
       {"not a database", "", {}, kInt, Code::kCorruption, "out.db"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
     Fixture f;
-    if (*c.sql != '\0') f.Execute(c.sql);
-    else f.files->PutFile("/db/out.db", std::string(4096, 'x'));
-    const auto table = MakeTable({.name = "out", .connector = "sqlite", .options = {{"path", "/db/out.db"}}, .columns = {{"v", c.type}}, .primary_key = c.key});
+    if (*c.sql != '\0')
+      f.Execute(c.sql);
+    else
+      f.files->PutFile("/db/out.db", std::string(4096, 'x'));
+    const auto table = MakeTable({.name = "out",
+                                  .connector = "sqlite",
+                                  .options = {{"path", "/db/out.db"}},
+                                  .columns = {{"v", c.type}},
+                                  .primary_key = c.key});
     const auto fenced = f.NewSession(*table)->Fence();
     REQUIRE_FALSE(fenced.has_value());
     CHECK(fenced.error().code() == c.code);
@@ -229,10 +268,19 @@ TEST_CASE_FIXTURE(Fixture, "a row that the table refuses is waited out and names
 }
 
 TEST_CASE_FIXTURE(Fixture, "values are stored exactly") {
-  const auto table = MakeTable({.name = "out", .connector = "sqlite", .options = {{"path", "/db/out.db"}},
-                                .columns = {{"b", Type::Of(TypeKind::kBoolean)}, {"i", Type::Of(TypeKind::kBigInt)}, {"d", Type::Of(TypeKind::kDouble)},
-                                            {"n", Type::Decimal(38, 2)}, {"s", Type::Of(TypeKind::kString)}, {"x", Type::Of(TypeKind::kBytes)},
-                                            {"t", Type::Timestamp(3)}, {"z", Type::TimestampLtz(3)}, {"day", Type::Of(TypeKind::kDate)}, {"null", Type::Of(TypeKind::kInt)}}});
+  const auto table = MakeTable({.name = "out",
+                                .connector = "sqlite",
+                                .options = {{"path", "/db/out.db"}},
+                                .columns = {{"b", Type::Of(TypeKind::kBoolean)},
+                                            {"i", Type::Of(TypeKind::kBigInt)},
+                                            {"d", Type::Of(TypeKind::kDouble)},
+                                            {"n", Type::Decimal(38, 2)},
+                                            {"s", Type::Of(TypeKind::kString)},
+                                            {"x", Type::Of(TypeKind::kBytes)},
+                                            {"t", Type::Timestamp(3)},
+                                            {"z", Type::TimestampLtz(3)},
+                                            {"day", Type::Of(TypeKind::kDate)},
+                                            {"null", Type::Of(TypeKind::kInt)}}});
   class OneRow : public flow::RowReader {
    public:
     explicit OneRow(const Schema& schema) : schema_(schema) {}
@@ -241,7 +289,8 @@ TEST_CASE_FIXTURE(Fixture, "values are stored exactly") {
       done_ = true;
       *sink = 0;
       out.Reset(schema_, 1);
-      for (size_t i = 0; i < schema_.fields.size(); ++i) out.mutable_column(i).valid[0] = i + 1 < schema_.fields.size();
+      for (size_t i = 0; i < schema_.fields.size(); ++i)
+        out.mutable_column(i).valid[0] = i + 1 < schema_.fields.size();
       out.mutable_column(0).bools[0] = 1;
       out.mutable_column(1).ints[0] = INT64_MAX;
       out.mutable_column(2).doubles[0] = 0.1;
@@ -261,15 +310,23 @@ TEST_CASE_FIXTURE(Fixture, "values are stored exactly") {
   auto session = NewSession(*table);
   REQUIRE(session->Fence().has_value());
   OneRow rows(SinkSchema(*table));
-  REQUIRE(session->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows).ok());
+  REQUIRE(
+      session->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows).ok());
   session->Close();
-  CHECK(QueryText("SELECT quote(b)||' '||quote(i)||' '||quote(d)||' '||quote(n)||' '||quote(s)||' '||quote(x)||' '||quote(t)||' '||quote(z)||' '||quote(day)||' '||quote(\"null\") FROM out") ==
-        "1 9223372036854775807 0.1 '12345678901234567890.10' 'it''s' X'00FF' '1970-01-01 00:00:01.500' '1970-01-01 00:00:01.500Z' '1970-01-02' NULL");
+  CHECK(QueryText("SELECT quote(b)||' '||quote(i)||' '||quote(d)||' '||quote(n)||' '||quote(s)||' "
+                  "'||quote(x)||' '||quote(t)||' '||quote(z)||' '||quote(day)||' "
+                  "'||quote(\"null\") FROM out") ==
+        "1 9223372036854775807 0.1 '12345678901234567890.10' 'it''s' X'00FF' '1970-01-01 "
+        "00:00:01.500' '1970-01-01 00:00:01.500Z' '1970-01-02' NULL");
 }
 
 TEST_CASE("what the target can never accept is known before the cut") {
-  const auto table = MakeTable({.name = "out", .connector = "sqlite", .options = {{"path", "/x.db"}},
-                                .columns = {{"k", Type::Of(TypeKind::kInt)}, {"d", Type::Of(TypeKind::kDouble)}}, .primary_key = {0}});
+  const auto table =
+      MakeTable({.name = "out",
+                 .connector = "sqlite",
+                 .options = {{"path", "/x.db"}},
+                 .columns = {{"k", Type::Of(TypeKind::kInt)}, {"d", Type::Of(TypeKind::kDouble)}},
+                 .primary_key = {0}});
   const auto check = NewRowCheck(*table);
   Batch batch;
   batch.Reset(SinkSchema(*table), 4);
@@ -286,9 +343,16 @@ TEST_CASE("what the target can never accept is known before the cut") {
 }
 
 TEST_CASE("SQL of a table") {
-  const SqliteTable table{"a\"b", Schema{{{"k", Type::Of(TypeKind::kInt)}, {"v", Type::Decimal(4, 1).NotNull()}}}, {0}, true};
-  CHECK(CreateTableSql(table) == R"(CREATE TABLE "a""b" ("k" INTEGER NOT NULL, "v" TEXT NOT NULL, PRIMARY KEY ("k")))");
-  CHECK(InsertSql(table) == R"(INSERT INTO "a""b" ("k", "v") VALUES (?, ?) ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v")");
+  const SqliteTable table{
+      "a\"b",
+      Schema{{{"k", Type::Of(TypeKind::kInt)}, {"v", Type::Decimal(4, 1).NotNull()}}},
+      {0},
+      true};
+  CHECK(CreateTableSql(table) ==
+        R"(CREATE TABLE "a""b" ("k" INTEGER NOT NULL, "v" TEXT NOT NULL, PRIMARY KEY ("k")))");
+  CHECK(
+      InsertSql(table) ==
+      R"(INSERT INTO "a""b" ("k", "v") VALUES (?, ?) ON CONFLICT ("k") DO UPDATE SET "v" = excluded."v")");
   const SqliteTable keys_only{"t", Schema{{{"k", Type::Of(TypeKind::kInt)}}}, {0}, true};
   CHECK(InsertSql(keys_only) == R"(INSERT INTO "t" ("k") VALUES (?) ON CONFLICT ("k") DO NOTHING)");
 }

@@ -10,8 +10,15 @@ namespace {
 using plan::Diagnostic;
 
 constexpr plan::OptionSpec kOptions[] = {
-    {.name = "path", .doc = "The database file; file:// is accepted; relative to the working directory.", .required = true, .identity = true, .source = false},
-    {.name = "table", .doc = "Table in the database (default: the name of this one).", .identity = true, .source = false},
+    {.name = "path",
+     .doc = "The database file; file:// is accepted; relative to the working directory.",
+     .required = true,
+     .identity = true,
+     .source = false},
+    {.name = "table",
+     .doc = "Table in the database (default: the name of this one).",
+     .identity = true,
+     .source = false},
     {.name = "create-table",
      .type = plan::OptionType::kBoolean,
      .default_value = "true",
@@ -28,12 +35,14 @@ void Check(const plan::TableDef& table, bool, std::vector<Diagnostic>& out) {
     if (!local.has_value()) error(path->value_position, local.error().message());
   }
   const std::string name = SqliteTableName(table);
-  if (name.empty() || ToLowerAscii(name).starts_with("sqlite_") || EqualsIgnoreCase(name, kReceiptsTable)) {
+  if (name.empty() || ToLowerAscii(name).starts_with("sqlite_") ||
+      EqualsIgnoreCase(name, kReceiptsTable)) {
     error(table.position, "'" + name + "' cannot be the name of a table in SQLite");
   }
   for (const plan::ColumnDef& column : table.columns) {
     if (column.kind == plan::ColumnDef::Kind::kMetadata && !column.is_virtual) {
-      error(column.position, "column " + column.name + ": the connector has no metadata to write", "declare it VIRTUAL, or leave it out");
+      error(column.position, "column " + column.name + ": the connector has no metadata to write",
+            "declare it VIRTUAL, or leave it out");
     }
   }
 }

@@ -24,7 +24,7 @@ const char* ColumnTypeSql(const Type& type) {
       return "REAL";
     case TypeKind::kBytes:
       return "BLOB";
-    case TypeKind::kDecimal:   // NUMERIC would make a double of it
+    case TypeKind::kDecimal:  // NUMERIC would make a double of it
     case TypeKind::kString:
     case TypeKind::kDate:
     case TypeKind::kTimestamp:
@@ -62,9 +62,11 @@ std::string SqliteTableName(const plan::TableDef& table) {
 }
 
 SqliteTable MakeSqliteTable(const plan::TableDef& table) {
-  SqliteTable out{SqliteTableName(table), SinkSchema(table), {}, table.options.Boolean("create-table")};
+  SqliteTable out{
+      SqliteTableName(table), SinkSchema(table), {}, table.options.Boolean("create-table")};
   for (const int column : table.primary_key) {
-    if (const auto field = out.schema.Find(table.columns[static_cast<size_t>(column)].name)) out.key.push_back(*field);
+    if (const auto field = out.schema.Find(table.columns[static_cast<size_t>(column)].name))
+      out.key.push_back(*field);
   }
   return out;
 }
@@ -75,7 +77,8 @@ std::string CreateTableSql(const SqliteTable& table) {
     const Field& field = table.schema.fields[i];
     if (i > 0) sql += ", ";
     sql += QuoteName(field.name) + " " + ColumnTypeSql(field.type);
-    const bool key = std::find(table.key.begin(), table.key.end(), static_cast<int>(i)) != table.key.end();
+    const bool key =
+        std::find(table.key.begin(), table.key.end(), static_cast<int>(i)) != table.key.end();
     if (!field.type.nullable || key) sql += " NOT NULL";
   }
   if (!table.key.empty()) sql += ", PRIMARY KEY (" + NameList(table, table.key) + ")";
@@ -88,28 +91,33 @@ std::string InsertSql(const SqliteTable& table) {
   for (size_t i = 0; i < table.schema.fields.size(); ++i) {
     all.push_back(static_cast<int>(i));
     parameters += i == 0 ? "?" : ", ?";
-    if (std::find(table.key.begin(), table.key.end(), static_cast<int>(i)) != table.key.end()) continue;
+    if (std::find(table.key.begin(), table.key.end(), static_cast<int>(i)) != table.key.end())
+      continue;
     const std::string name = QuoteName(table.schema.fields[i].name);
     updates += (updates.empty() ? "" : ", ") + name + " = excluded." + name;
   }
-  std::string sql = "INSERT INTO " + QuoteName(table.name) + " (" + NameList(table, all) + ") VALUES (" + parameters + ")";
+  std::string sql = "INSERT INTO " + QuoteName(table.name) + " (" + NameList(table, all) +
+                    ") VALUES (" + parameters + ")";
   if (table.key.empty()) return sql;
   sql += " ON CONFLICT (" + NameList(table, table.key) + ") DO ";
   return sql + (updates.empty() ? "NOTHING" : "UPDATE SET " + updates);
 }
 
-std::function<std::string_view(const Batch&, uint32_t)> SqliteRowCheck(const plan::TableDef& table) {
+std::function<std::string_view(const Batch&, uint32_t)> SqliteRowCheck(
+    const plan::TableDef& table) {
   const SqliteTable target = MakeSqliteTable(table);
   std::vector<std::string> null_key(target.schema.fields.size());
   for (const int field : target.key) {
-    null_key[static_cast<size_t>(field)] = "NULL in PRIMARY KEY column " + target.schema.fields[static_cast<size_t>(field)].name;
+    null_key[static_cast<size_t>(field)] =
+        "NULL in PRIMARY KEY column " + target.schema.fields[static_cast<size_t>(field)].name;
   }
   return [null_key = std::move(null_key)](const Batch& batch, uint32_t row) -> std::string_view {
     for (size_t i = 0; i < null_key.size(); ++i) {
       const Column& column = batch.column(i);
       if (column.IsNull(row)) {
         if (!null_key[i].empty()) return null_key[i];
-      } else if (column.type.physical() == Physical::kDouble && column.doubles[row] != column.doubles[row]) {
+      } else if (column.type.physical() == Physical::kDouble &&
+                 column.doubles[row] != column.doubles[row]) {
         return kNan;
       }
     }
@@ -117,7 +125,8 @@ std::function<std::string_view(const Batch&, uint32_t)> SqliteRowCheck(const pla
   };
 }
 
-void BindRow(const Schema& schema, const Batch& batch, uint32_t row, ValueTexts& texts, sqlite::Statement& insert) {
+void BindRow(const Schema& schema, const Batch& batch, uint32_t row, ValueTexts& texts,
+             sqlite::Statement& insert) {
   texts.Begin(schema.fields.size());
   for (size_t i = 0; i < schema.fields.size(); ++i) {
     const int parameter = static_cast<int>(i) + 1;

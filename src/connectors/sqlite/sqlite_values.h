@@ -29,8 +29,9 @@ class ValueTexts {
   size_t used_ = 0;
 };
 
-void BindRow(const Schema& schema, const Batch& batch, uint32_t row, ValueTexts& texts, sqlite::Statement& insert);
-std::string QuoteName(std::string_view name);     // "a ""b"""
+void BindRow(const Schema& schema, const Batch& batch, uint32_t row, ValueTexts& texts,
+             sqlite::Statement& insert);
+std::string QuoteName(std::string_view name);  // "a ""b"""
 
 }  // namespace weir::connectors
 

@@ -9,9 +9,17 @@
 namespace weir::connectors {
 
 World::World(std::unique_ptr<io::SimFiles> files, const char* vfs)
-    : files_(std::move(files)), env_{*files_, clock_, random_, machine_, completions_, [](const char*, io::CompletionQueue& queue) { return io::NewInlineWorker(queue); }, vfs} {}
+    : files_(std::move(files)), env_{*files_,
+                                     clock_,
+                                     random_,
+                                     machine_,
+                                     completions_,
+                                     [](const char*, io::CompletionQueue& queue) { return io::NewInlineWorker(queue); },
+                                     vfs} {}
 
-std::string World::Content(const std::string& path) { return io::ReadFile(*files_, path, 64 << 20).value_or("<none>"); }
+std::string World::Content(const std::string& path) {
+  return io::ReadFile(*files_, path, 64 << 20).value_or("<none>");
+}
 
 void World::Append(const std::string& path, std::string_view bytes) {
   const auto file = files_->Open(path, io::OpenMode::kCreate);
@@ -26,7 +34,9 @@ const plan::OptionSpec* FindOption(std::span<const plan::OptionSpec> specs, std:
     if (spec.name == name) return &spec;
     // "fields.#.kind" stands for every column.
     const size_t hash = spec.name.find('#');
-    if (hash != std::string_view::npos && name.starts_with(spec.name.substr(0, hash)) && name.ends_with(spec.name.substr(hash + 1))) return &spec;
+    if (hash != std::string_view::npos && name.starts_with(spec.name.substr(0, hash)) &&
+        name.ends_with(spec.name.substr(hash + 1)))
+      return &spec;
   }
   return nullptr;
 }
@@ -50,15 +60,21 @@ std::unique_ptr<plan::TableDef> MakeTable(const TableParts& parts) {
     named.name = name;
     table->options.Put(named, {text, text, false, {}, {}, "table option"});
   }
-  for (const auto& [name, type] : parts.columns) table->columns.push_back({plan::ColumnDef::Kind::kPhysical, name, type, {}, nullptr, "", false});
+  for (const auto& [name, type] : parts.columns)
+    table->columns.push_back(
+        {plan::ColumnDef::Kind::kPhysical, name, type, {}, nullptr, "", false});
   for (const auto& [name, key] : parts.metadata) {
-    const auto spec = std::find_if(table->connector->metadata.begin(), table->connector->metadata.end(), [&](const auto& m) { return m.key == key; });
+    const auto spec =
+        std::find_if(table->connector->metadata.begin(), table->connector->metadata.end(),
+                     [&](const auto& m) { return m.key == key; });
     CHECK(spec != table->connector->metadata.end());
-    table->columns.push_back({plan::ColumnDef::Kind::kMetadata, name, spec->type, {}, nullptr, key, true});
+    table->columns.push_back(
+        {plan::ColumnDef::Kind::kMetadata, name, spec->type, {}, nullptr, key, true});
   }
   table->primary_key = parts.primary_key;
   if (!table->format.empty()) {
-    const auto format = plan::FormatSpecOf(table->format, table->options, {}, 1 << 20, parts.columns.size());
+    const auto format =
+        plan::FormatSpecOf(table->format, table->options, {}, 1 << 20, parts.columns.size());
     CHECK(format.has_value());
     table->format_spec = *format;
   }
@@ -73,7 +89,8 @@ std::vector<int> RawColumns(const plan::TableDef& table) {
 
 Schema RawSchema(const plan::TableDef& table) {
   Schema schema;
-  for (const plan::ColumnDef& column : table.columns) schema.fields.push_back({column.name, column.type});
+  for (const plan::ColumnDef& column : table.columns)
+    schema.fields.push_back({column.name, column.type});
   return schema;
 }
 
@@ -90,17 +107,20 @@ void DeadOutputs::Dead(const Batch& batch) {
   const size_t record = *flow::DeadLetterSchema().Find("record");
   const size_t message = *flow::DeadLetterSchema().Find("message");
   batch.ForEachSelected([&](uint32_t row) {
-    records.push_back(std::string(batch.column(record).strings[row]) + " " + std::string(batch.column(message).strings[row]));
+    records.push_back(std::string(batch.column(record).strings[row]) + " " +
+                      std::string(batch.column(message).strings[row]));
   });
 }
 
-SourceDriver::SourceDriver(const ConnectorContext& context, const plan::TableDef& table) : schema_(RawSchema(table)), table_name_(table.name) {
+SourceDriver::SourceDriver(const ConnectorContext& context, const plan::TableDef& table)
+    : schema_(RawSchema(table)), table_name_(table.name) {
   auto source = NewSource(context, table, schema_, RawColumns(table));
   CHECK(source.has_value());
   source_ = std::move(*source);
 }
 
-Status SourceDriver::Open(const std::map<std::string, std::string>& from, const std::string& source_state) {
+Status SourceDriver::Open(const std::map<std::string, std::string>& from,
+                          const std::string& source_state) {
   saved = from;
   state = source_state;
   std::vector<flow::SavedPosition> positions;
@@ -122,11 +142,13 @@ void SourceDriver::Discover() {
   }
 }
 
-Result<flow::ReadState> SourceDriver::ReadOnce(flow::PartitionIndex partition, uint32_t max_rows, std::vector<std::string>& rows) {
+Result<flow::ReadState> SourceDriver::ReadOnce(flow::PartitionIndex partition, uint32_t max_rows,
+                                               std::vector<std::string>& rows) {
   batch_.Reset(schema_);
   const auto read = source_->Read(partition, max_rows, batch_);
   if (!read.has_value()) return read;
-  CHECK(batch_.rows() <= max_rows && batch_.positions.size() == batch_.rows() && batch_.partition == partition);
+  CHECK(batch_.rows() <= max_rows && batch_.positions.size() == batch_.rows() &&
+        batch_.partition == partition);
   size_t next = 0;
   for (uint32_t row = 0; row <= batch_.rows(); ++row) {
     for (; next < batch_.non_rows.size() && batch_.non_rows[next].before_row == row; ++next) {
@@ -176,6 +198,8 @@ void SourceDriver::Seal() {
   for (const std::string& key : forgotten) saved.erase(key);
 }
 
-bool SourceDriver::AllEnded() const { return std::find(ended_.begin(), ended_.end(), false) == ended_.end(); }
+bool SourceDriver::AllEnded() const {
+  return std::find(ended_.begin(), ended_.end(), false) == ended_.end();
+}
 
 }  // namespace weir::connectors

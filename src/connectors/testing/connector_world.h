@@ -1,4 +1,5 @@
-// What the tests of connectors stand on: a world of simulated disk, clock and chance; tables as the binder would make them; sources read to rows.
+// What the tests of connectors stand on: a world of simulated disk, clock and chance; tables as the
+// binder would make them; sources read to rows.
 #ifndef WEIR_CONNECTORS_TESTING_CONNECTOR_WORLD_H_
 #define WEIR_CONNECTORS_TESTING_CONNECTOR_WORLD_H_
 
@@ -19,12 +20,13 @@ namespace weir::connectors {
 // A process life on a simulated machine. The next life goes on with files() of a successor.
 class World {
  public:
-  explicit World(std::unique_ptr<io::SimFiles> files = std::make_unique<io::SimFiles>(), const char* vfs = "");
+  explicit World(std::unique_ptr<io::SimFiles> files = std::make_unique<io::SimFiles>(),
+                 const char* vfs = "");
   io::SimFiles& files() { return *files_; }
   io::SimClock& clock() { return clock_; }
   ConnectorContext Context() const { return {env_, "/state", "pipeline", "box", {}, nullptr, {}}; }
   void Put(const std::string& path, std::string_view bytes) { files_->PutFile(path, bytes); }
-  std::string Content(const std::string& path);       // "<none>" when there is no file
+  std::string Content(const std::string& path);  // "<none>" when there is no file
   void Append(const std::string& path, std::string_view bytes);
 
  private:
@@ -42,7 +44,8 @@ struct TableParts {
   std::string format = "json";
   std::vector<std::pair<std::string, std::string>> options = {};
   std::vector<std::pair<std::string, Type>> columns = {{"v", Type::Of(TypeKind::kInt)}};
-  std::vector<std::pair<std::string, std::string>> metadata = {};   // column name, key; of the key's type
+  std::vector<std::pair<std::string, std::string>> metadata =
+      {};  // column name, key; of the key's type
   std::vector<int> primary_key = {};
 };
 // CHECKs that the options are in the specs and right.
@@ -61,7 +64,7 @@ class DeadOutputs : public flow::Outputs {
   void Late(const Batch&) override {}
   void Dead(const Batch& batch) override;
   void Watermark(TimestampMs) override {}
-  std::vector<std::string> records;      // column `record`, with `message` behind it
+  std::vector<std::string> records;  // column `record`, with `message` behind it
 };
 
 // Drives a source as a scan would.
@@ -71,18 +74,22 @@ class SourceDriver {
   // The saved positions of an earlier driver: a restart.
   Status Open(const std::map<std::string, std::string>& saved, const std::string& state);
   Status Open() { return Open({}, ""); }
-  // Reads until every partition waits or has ended. Rows as JSON, "dead CODE" and "skipped" in reading order.
+  // Reads until every partition waits or has ended. Rows as JSON, "dead CODE" and "skipped" in
+  // reading order.
   std::vector<std::string> ReadAll(uint32_t max_rows = 1000);
   // One call of Read.
-  Result<flow::ReadState> ReadOnce(flow::PartitionIndex partition, uint32_t max_rows, std::vector<std::string>& rows);
+  Result<flow::ReadState> ReadOnce(flow::PartitionIndex partition, uint32_t max_rows,
+                                   std::vector<std::string>& rows);
   void Discover();
   // The cut and the seal: positions of all partitions as consumed so far.
   void Seal();
   flow::Source& source() { return *source_; }
   const std::vector<flow::PartitionInfo>& partitions() const { return partitions_; }
   bool AllEnded() const;
-  int64_t position(flow::PartitionIndex partition) const { return positions_[static_cast<size_t>(partition)]; }
-  std::map<std::string, std::string> saved;   // sealed
+  int64_t position(flow::PartitionIndex partition) const {
+    return positions_[static_cast<size_t>(partition)];
+  }
+  std::map<std::string, std::string> saved;  // sealed
   std::string state;
 
  private:

@@ -11,7 +11,8 @@ namespace weir::connectors {
 // Rows of one sink, from a list of batches.
 class ListReader : public flow::RowReader {
  public:
-  explicit ListReader(std::vector<std::vector<int64_t>> batches, int sink = 0) : batches_(std::move(batches)), sink_(sink) {}
+  explicit ListReader(std::vector<std::vector<int64_t>> batches, int sink = 0)
+      : batches_(std::move(batches)), sink_(sink) {}
   Result<bool> Next(int* sink, Batch& out) override;
 
  private:

@@ -14,7 +14,9 @@ void StageHistory::BeginFreshRun() {
   lineage.bytes[0] = static_cast<uint8_t>(lineage.bytes[0] + 1);
 }
 
-StageDriver::StageDriver(const ConnectorContext& context, const plan::TableDef& table, StageHistory& history) : history_(history) {
+StageDriver::StageDriver(const ConnectorContext& context, const plan::TableDef& table,
+                         StageHistory& history)
+    : history_(history) {
   auto stage = NewStage(context, table, table.name);
   CHECK(stage.has_value());
   stage_ = std::move(*stage);

@@ -1,4 +1,5 @@
-// Drives a SinkStage through the lives of a pipeline as runtime does: takeover, epochs, seals, deaths.
+// Drives a SinkStage through the lives of a pipeline as runtime does: takeover, epochs, seals,
+// deaths.
 #ifndef WEIR_CONNECTORS_TESTING_STAGE_DRIVER_H_
 #define WEIR_CONNECTORS_TESTING_STAGE_DRIVER_H_
 
@@ -14,14 +15,14 @@ namespace weir::connectors {
 
 // What the state directory remembers of one sink.
 struct StageHistory {
-  bool fresh = true;                     // the next start is a fresh run (nothing is sealed in the lineage)
+  bool fresh = true;  // the next start is a fresh run (nothing is sealed in the lineage)
   Lineage lineage = FirstLineage();
   EpochId base = 0;
   EpochId sealed = 0;
   EpochId next_epoch = 1;
-  std::string blob;                      // of the newest epoch with an extent
+  std::string blob;  // of the newest epoch with an extent
   std::vector<protocol::LineageRecord> lineages;
-  std::vector<std::string> claimed;      // sorted
+  std::vector<std::string> claimed;  // sorted
   std::vector<protocol::Resolution> words;
 
   static Lineage FirstLineage() { return Lineage{{0xab, 1}}; }
@@ -31,14 +32,15 @@ struct StageHistory {
 class StageDriver {
  public:
   StageDriver(const ConnectorContext& context, const plan::TableDef& table, StageHistory& history);
-  StageDriver(std::unique_ptr<flow::SinkStage> stage, StageHistory& history) : history_(history), stage_(std::move(stage)) {}
+  StageDriver(std::unique_ptr<flow::SinkStage> stage, StageHistory& history)
+      : history_(history), stage_(std::move(stage)) {}
   // Inspect, the run row with its claims, Recover.
   Status Start();
   Status Stage(const std::vector<int64_t>& values);
-  bool Freeze(bool end_of_input = false);       // whether there is an extent
-  Status FinishSeal();                          // after Sync: the seal is durable, then its work
-  Status RepeatWork() { return work_(); }       // after kNoSpace from it
-  Status Seal(bool end_of_input = false);       // all three
+  bool Freeze(bool end_of_input = false);  // whether there is an extent
+  Status FinishSeal();                     // after Sync: the seal is durable, then its work
+  Status RepeatWork() { return work_(); }  // after kNoSpace from it
+  Status Seal(bool end_of_input = false);  // all three
   Status SealWithoutWork(bool end_of_input = false);
   flow::SinkStage& stage() { return *stage_; }
 
