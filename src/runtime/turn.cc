@@ -139,6 +139,8 @@ bool Engine::ReadSources(int64_t now_ns) {
     if (*outcome == Scan::Outcome::kProgress) {
       progressed = true;
       idle = 0;
+      // Tests kill after so many batches here, or slow the reading down so that a small input has many epochs.
+      (void)WEIR_FAULT_POINT("scan.after_batch");
     } else {
       ++idle;
     }
