@@ -120,7 +120,7 @@ def killed_at_writes(case, want, full, rng):
     require_balance(weir.status("pipeline.sql"), weir.log())
 
 
-def run_case(case, full, rng):
+def run_case(case, full, rng, only_straight=False):
     cases.make(case, os.path.join(WORK_DIR, "sql", case.name, "made"))
     if case.get("errors") and case.get("exit", 78) == 78:
         refusal(case)
@@ -128,6 +128,8 @@ def run_case(case, full, rng):
     want = straight(case)
     if os.path.exists(os.path.join(BUILD, "release", "weir")):
         same_as(case, want, "release", preset="release")
+    if only_straight:
+        return
     for i, env in enumerate(case.get("env", [])):
         same_as(case, want, f"env {env}", env=env, mode=f"env-{i}")
     modes = case.get("modes", cases.ALL_MODES if case.get("exit", 0) == 0 else ["straight"])
@@ -143,6 +145,7 @@ def run_case(case, full, rng):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="every write is killed once, not a sample")
+    parser.add_argument("--straight", action="store_true", help="only undisturbed runs")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
@@ -157,7 +160,8 @@ def main():
             report.fail(os.path.basename(directory.rstrip("/")), str(error))
     if not chosen and args.names:
         report.fail("selection", f"no case begins with {' or '.join(args.names)}")
-    report.check_all([(case.name, run_case, case, args.full, random.Random(f"{args.seed}/{case.name}"))
+    report.check_all([(case.name, run_case, case, args.full, random.Random(f"{args.seed}/{case.name}"),
+                        args.straight)
                       for case in chosen])
     report.finish()
 

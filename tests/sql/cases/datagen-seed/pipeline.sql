@@ -1,8 +1,8 @@
 CREATE TABLE g (
   id BIGINT,
   v INT
-) WITH ('connector' = 'datagen', 'number-of-rows' = '200', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1',
-        'fields.id.end' = '200', 'fields.v.min' = '0', 'fields.v.max' = '9', 'seed' = '7');
+) WITH ('connector' = 'datagen', 'rows-per-second' = '0', 'number-of-rows' = '200', 'fields.id.kind' = 'sequence', 'fields.id.start' = '1',
+        'fields.id.end' = '200', 'fields.v.min' = '0', 'fields.v.max' = '9', 'weir.seed' = '7');
 CREATE TABLE out (
   id BIGINT,
   ok BOOLEAN

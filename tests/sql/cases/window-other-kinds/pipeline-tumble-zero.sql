@@ -2,4 +2,6 @@ CREATE TABLE src (
   ts TIMESTAMP(3),
   WATERMARK FOR ts AS ts - INTERVAL '1' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = 'in/t.jsonl', 'format' = 'json');
-SELECT window_start, window_end, COUNT(*) AS n           FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '0' SECOND) GROUP BY window_start, window_end;
+SELECT window_start, window_end, COUNT(*) AS n
+FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '0' SECOND)
+GROUP BY window_start, window_end;
