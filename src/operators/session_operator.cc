@@ -1,7 +1,8 @@
 #include "operators/session_operator.h"
 
 #include <algorithm>
-#include <functional>
+
+#include "operators/times.h"
 
 namespace weir::operators {
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr uint64_t kRestoreResidentBytes = 16 << 20;   // as in TumbleOperator
 constexpr uint32_t kFlushRows = 1024;                  // results of several ends leave together
+constexpr int64_t kSlicesPerGap = 32;
+constexpr size_t kFetchAhead = 16;                     // timers whose sessions are being fetched
 
 }  // namespace
 
@@ -36,13 +39,35 @@ SessionOperator::SessionOperator(const plan::Node& node, const Schema& input,
       results_(node, input, &aggregates_, &books_),
       late_(window_),
       null_times_(window_, input),
-      buckets_(kHashBuckets) {
+      buckets_(kHashBuckets),
+      timers_(std::max<int64_t>(1, window_.gap_ms / kSlicesPerGap)) {
   for (Bucket& bucket : buckets_) bucket.table = std::make_unique<KeyedTable>(&layout_);
 }
 
-void SessionOperator::PushTimer(const Timer& timer) {
-  timers_.push_back(timer);
-  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+void SessionTimers::Add(const SessionTimer& timer) {
+  slices_[FloorDiv(timer.end, slice_ms_)].push_back(timer);
+}
+
+void SessionTimers::TakeDue(TimestampMs watermark, std::vector<SessionTimer>& due) {
+  while (!slices_.empty()) {
+    const auto first = slices_.begin();
+    std::vector<SessionTimer>& timers = first->second;
+    const auto later = std::partition(timers.begin(), timers.end(), [&](const SessionTimer& t) {
+      return t.end - 1 <= watermark;
+    });
+    due.insert(due.end(), timers.begin(), later);
+    timers.erase(timers.begin(), later);
+    if (!timers.empty()) return;
+    slices_.erase(first);
+  }
+}
+
+uint64_t SessionTimers::Bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [slice, timers] : slices_) {
+    bytes += sizeof(slices_) + timers.capacity() * sizeof(SessionTimer);
+  }
+  return bytes;
 }
 
 // Merges touched_ (at least one session) and [start, end) into the earliest of them.
@@ -66,10 +91,28 @@ uint32_t SessionOperator::JoinSessions(Bucket& bucket, TimestampMs start, Timest
   return into;
 }
 
-void SessionOperator::Place(const Batch& batch, uint32_t row, std::string_view key) {
-  const uint64_t hash64 = HashBytes(key);
-  const auto hash = static_cast<uint32_t>(hash64);
-  const uint8_t index = HashBucketOf(hash64);
+void SessionOperator::Locate() {
+  const size_t n = rows_.size();
+  hashes_.resize(n);
+  buckets_of_.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    const std::string_view key = keys_.key(i);
+    hashes_[i] = KeyedTable::HashKey(key);
+    buckets_of_[i] = HashBucketOf(HashBytes(key));
+    const Bucket& bucket = buckets_[buckets_of_[i]];
+    if (bucket.table) bucket.table->Prefetch(hashes_[i]);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const Bucket& bucket = buckets_[buckets_of_[i]];
+    if (bucket.table) (void)bucket.table->Candidate(hashes_[i]);
+  }
+}
+
+void SessionOperator::Place(const Batch& batch, size_t i) {
+  const uint32_t row = rows_[i];
+  const std::string_view key = keys_.key(i);
+  const uint32_t hash = hashes_[i];
+  const uint8_t index = buckets_of_[i];
   Bucket& bucket = buckets_[index];
   if (!bucket.table && !Load(index)) return;
   KeyedTable& table = *bucket.table;
@@ -93,7 +136,7 @@ void SessionOperator::Place(const Batch& batch, uint32_t row, std::string_view k
   } else {
     slot = table.Insert(hash, key);
     *SessionAt(table, slot) = Session{start, end, next_sequence_, 0};
-    PushTimer({end, next_sequence_, slot, index});
+    timers_.Add({end, next_sequence_, slot, index});
     ++next_sequence_;
   }
   ++SessionAt(table, slot)->rows;
@@ -120,7 +163,8 @@ void SessionOperator::Push(const Batch& batch, flow::Outputs& out) {
     }
   });
   keys_.Encode(batch, rows_);
-  for (size_t i = 0; i < rows_.size() && status_.ok(); ++i) Place(batch, rows_[i], keys_.key(i));
+  Locate();
+  for (size_t i = 0; i < rows_.size() && status_.ok(); ++i) Place(batch, i);
   for (Bucket& bucket : buckets_) {
     if (bucket.table) bucket.table->MaybeCompact();
   }
@@ -128,49 +172,71 @@ void SessionOperator::Push(const Batch& batch, flow::Outputs& out) {
   books_[Count::kDead] += null_times_.Emit(batch, out);
 }
 
-// Whether the timer's session fires now. Else what was due is done: an evicted bucket is loaded, an extended session
-// gets a later timer, an outdated timer is forgotten.
-bool SessionOperator::IsDue(const Timer& timer) {
+// What a timer that is due means now: its session fires, or fires later because it was extended; an evicted bucket is
+// loaded; an outdated timer means nothing.
+void SessionOperator::Resolve(const SessionTimer& timer, TimestampMs watermark) {
   const Bucket& bucket = buckets_[timer.bucket];
   if (timer.sequence == 0) {
     if (!bucket.table) (void)Load(timer.bucket);   // a failure is in status_
-    return false;
+    return;
   }
-  if (!bucket.table || !bucket.table->live(timer.slot)) return false;
+  if (!bucket.table || !bucket.table->live(timer.slot)) return;
   const Session* session = SessionAt(*bucket.table, timer.slot);
-  if (session->sequence != timer.sequence) return false;
-  if (session->end == timer.end) return true;
-  PushTimer({session->end, session->sequence, timer.slot, timer.bucket});
-  return false;
+  if (session->sequence != timer.sequence) return;
+  const SessionTimer now{session->end, timer.sequence, timer.slot, timer.bucket};
+  if (session->end - 1 <= watermark) {
+    due_.push_back(now);
+  } else {
+    timers_.Add(now);
+  }
+}
+
+void SessionOperator::CollectDue(TimestampMs watermark) {
+  due_.clear();
+  // Again, as loading a bucket adds timers that may be due.
+  for (;;) {
+    taken_.clear();
+    timers_.TakeDue(watermark, taken_);
+    if (taken_.empty() || !status_.ok()) break;
+    for (size_t i = 0; i < taken_.size(); ++i) {
+      if (i + kFetchAhead < taken_.size()) {
+        const SessionTimer& ahead = taken_[i + kFetchAhead];
+        const Bucket& bucket = buckets_[ahead.bucket];
+        if (bucket.table && ahead.sequence != 0) bucket.table->PrefetchSlot(ahead.slot);
+      }
+      Resolve(taken_[i], watermark);
+    }
+  }
+  std::sort(due_.begin(), due_.end(), [](const SessionTimer& a, const SessionTimer& b) {
+    return a.end != b.end ? a.end < b.end : a.sequence < b.sequence;
+  });
 }
 
 void SessionOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out) {
   if (watermark <= watermark_) return;
+  CollectDue(watermark);
   TimestampMs below = watermark_;         // downstream's watermark
   TimestampMs before = watermark_;        // ... before the sessions of `end`
   TimestampMs end = kWatermarkNone;       // of the session that fired last
-  while (!timers_.empty() && timers_.front().end - 1 <= watermark && status().ok()) {
-    const Timer timer = timers_.front();
-    std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
-    timers_.pop_back();
-    if (!IsDue(timer)) continue;
-    Bucket& bucket = buckets_[timer.bucket];
-    const Session session = *SessionAt(*bucket.table, timer.slot);
-    if (session.end != end) {
+  for (const SessionTimer& due : due_) {
+    if (!status().ok()) return;
+    if (due.end != end) {
       // Sessions have many ends, each with few rows: a batch holds several, and each row says where time stood.
       if (end != kWatermarkNone) below = end - 1;
       if (results_.pending() >= kFlushRows) {
         results_.Flush(out);
         out.Watermark(below);
       }
-      end = session.end;
+      end = due.end;
       before = trail_.Before(end, below);
     }
-    results_.Add(bucket.table->Key(timer.slot), bucket.table->Fixed(timer.slot), session.start,
-                 session.end, before, out);
+    Bucket& bucket = buckets_[due.bucket];
+    KeyedTable& table = *bucket.table;
+    const Session session = *SessionAt(table, due.slot);
+    results_.Add(table.Key(due.slot), table.Fixed(due.slot), session.start, end, before, out);
     bucket.rows -= session.rows;
     books_[Count::kFired] += session.rows;
-    bucket.table->Erase(timer.slot);
+    table.Erase(due.slot);
   }
   if (!status().ok()) return;
   results_.Flush(out);
@@ -186,7 +252,7 @@ void SessionOperator::AddTimers(uint8_t index) {
     const Session* s = SessionAt(*bucket.table, slot);
     bucket.rows += s->rows;
     next_sequence_ = std::max(next_sequence_, s->sequence + 1);
-    PushTimer({s->end, s->sequence, slot, index});
+    timers_.Add({s->end, s->sequence, slot, index});
   });
 }
 
@@ -250,7 +316,7 @@ void SessionOperator::Freeze(std::vector<flow::BucketDelta>& out) {
 }
 
 uint64_t SessionOperator::StateBytes() const {
-  uint64_t bytes = timers_.capacity() * sizeof(Timer);
+  uint64_t bytes = timers_.Bytes();
   for (const Bucket& bucket : buckets_) {
     if (bucket.table) bytes += bucket.table->Bytes();
   }
@@ -261,11 +327,11 @@ uint64_t SessionOperator::Evict(uint64_t target_bytes) {
   const uint64_t before = StateBytes();
   uint64_t bytes = before;
   std::vector<bool> evicted(buckets_.size());
-  std::vector<Timer> stubs;
+  std::vector<SessionTimer> stubs;
   for (size_t i = 0; i < buckets_.size() && bytes > target_bytes; ++i) {
     Bucket& bucket = buckets_[i];
     if (!bucket.table || !bucket.sealed || bucket.table->dirty()) continue;
-    bytes -= std::min(bytes, bucket.table->Bytes() + bucket.table->size() * sizeof(Timer));
+    bytes -= std::min(bytes, bucket.table->Bytes() + bucket.table->size() * sizeof(SessionTimer));
     TimestampMs earliest = kWatermarkMax;
     bucket.table->ForEach([&](uint32_t slot) {
       earliest = std::min(earliest, SessionAt(*bucket.table, slot)->end);
@@ -275,10 +341,8 @@ uint64_t SessionOperator::Evict(uint64_t target_bytes) {
     stubs.push_back({earliest, 0, 0, static_cast<uint8_t>(i)});
   }
   // One timer stands for all that went.
-  std::erase_if(timers_, [&](const Timer& t) { return evicted[t.bucket]; });
-  timers_.insert(timers_.end(), stubs.begin(), stubs.end());
-  timers_.shrink_to_fit();
-  std::make_heap(timers_.begin(), timers_.end(), std::greater<>());
+  timers_.EraseIf([&](const SessionTimer& t) { return evicted[t.bucket]; });
+  for (const SessionTimer& stub : stubs) timers_.Add(stub);
   return before - std::min(before, StateBytes());
 }
 

@@ -4,11 +4,12 @@
 // whose end - 1 is at or below a row's watermark counts as fired for that row, although it fires at the end of the batch. A
 // row first joins the open sessions that it touches; it is late only if what results has ended by its watermark.
 // Sessions fire in AdvanceWatermark by window end, then by the first row of the session (of a merged one: the earliest).
-// Invariants: each session of a resident bucket has one entry in timers_, with an end at or before its own; an evicted
-// bucket has one for the earliest of its sessions; an evicted bucket is clean and sealed.
+// Invariants: each session of a resident bucket has one timer, with an end at or before its own; an evicted bucket has one
+// for the earliest of its sessions; an evicted bucket is clean and sealed.
 #ifndef WEIR_OPERATORS_SESSION_OPERATOR_H_
 #define WEIR_OPERATORS_SESSION_OPERATOR_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,32 @@
 #include "state/keyed_table.h"
 
 namespace weir::operators {
+
+// When a session may fire. Timers that no longer fit (merged, extended, gone) are told by the sequence.
+struct SessionTimer {
+  TimestampMs end;
+  uint64_t sequence;        // 0: the bucket is evicted; load it
+  uint32_t slot;
+  uint8_t bucket;
+};
+
+// Timers by slices of time: adding is cheap, and what is due lies together.
+class SessionTimers {
+ public:
+  explicit SessionTimers(int64_t slice_ms) : slice_ms_(slice_ms) {}
+  void Add(const SessionTimer& timer);
+  // Moves the timers with end - 1 <= watermark to `due`, in no order.
+  void TakeDue(TimestampMs watermark, std::vector<SessionTimer>& due);
+  template <class Predicate>
+  void EraseIf(Predicate predicate) {
+    for (auto& [slice, timers] : slices_) std::erase_if(timers, predicate);
+  }
+  uint64_t Bytes() const;
+
+ private:
+  int64_t slice_ms_;
+  std::map<int64_t, std::vector<SessionTimer>> slices_;
+};
 
 class SessionOperator final : public flow::Operator {
  public:
@@ -47,24 +74,14 @@ class SessionOperator final : public flow::Operator {
     uint64_t rows = 0;                   // assignments in its sessions
     bool sealed = false;                 // blobs of it exist
   };
-  // When a session may fire. Entries that no longer fit (merged, extended, gone) are told by the sequence.
-  struct Timer {
-    TimestampMs end;
-    uint64_t sequence;        // 0: the bucket is evicted; load it
-    uint32_t slot;
-    uint8_t bucket;
-    bool operator>(const Timer& other) const {
-      return end != other.end ? end > other.end : sequence > other.sequence;
-    }
-  };
-
   SessionOperator(const plan::Node& node, const Schema& input, const SlotLayout& layout,
                   AggregateSet aggregates);
-  void Place(const Batch& batch, uint32_t row, std::string_view key);
+  void Locate();              // fills hashes_ and buckets_of_, and fetches what Place will look at
+  void Place(const Batch& batch, size_t i);
   uint32_t JoinSessions(Bucket& bucket, TimestampMs start, TimestampMs end);
-  bool IsDue(const Timer& timer);
+  void CollectDue(TimestampMs watermark);    // fills due_: what fires, in order
+  void Resolve(const SessionTimer& timer, TimestampMs watermark);
   bool Load(uint8_t index);
-  void PushTimer(const Timer& timer);
   void AddTimers(uint8_t index);
   static Session* SessionAt(KeyedTable& table, uint32_t slot) {
     return reinterpret_cast<Session*>(table.Fixed(slot));
@@ -81,12 +98,16 @@ class SessionOperator final : public flow::Operator {
   NullTimeRows null_times_;
   WatermarkTrail trail_;
   std::vector<Bucket> buckets_;
-  std::vector<Timer> timers_;           // a heap, the earliest on top
+  SessionTimers timers_;
   uint64_t next_sequence_ = 1;
   TimestampMs watermark_ = kWatermarkNone;
   flow::StateReader* state_ = nullptr;
   Status status_;
+  std::vector<SessionTimer> taken_;     // of the watermark in hand
+  std::vector<SessionTimer> due_;
   std::vector<uint32_t> rows_;          // of the batch in hand, with a time
+  std::vector<uint32_t> hashes_;        // per row of rows_
+  std::vector<uint8_t> buckets_of_;
   std::vector<uint32_t> touched_;       // sessions that the row in hand joins
 };
 

@@ -13,6 +13,8 @@ namespace {
 
 // What a restore keeps in memory before the runtime has its say (Evict): the newest windows, which the next rows want.
 constexpr uint64_t kRestoreResidentBytes = 16 << 20;
+// Rows whose slots are fetched together: what is fetched must still be in the first-level cache when it is used.
+constexpr size_t kBlockRows = 128;
 
 }  // namespace
 
@@ -56,7 +58,8 @@ TumbleOperator::Window* TumbleOperator::WindowAt(TimestampMs start, TimestampMs 
   if (fresh) {
     window.start = start;
     window.end = end;
-    window.table = std::make_unique<KeyedTable>(&layout_);
+    // The table of the window that fired last, with its memory: windows are much like those before them.
+    window.table = spare_ ? std::move(spare_) : std::make_unique<KeyedTable>(&layout_);
   }
   if (!window.table && !Load(window)) return nullptr;
   return &window;
@@ -72,81 +75,99 @@ uint32_t TumbleOperator::LocalIndex(Window& window) {
 }
 
 bool TumbleOperator::Place(const Batch& batch) {
-  const Column& times = batch.column(static_cast<size_t>(window_.time_column));
-  const bool has_watermarks = !batch.watermarks.empty();
-  placed_.clear();
-  window_of_.clear();
+  const std::span<const uint32_t> rows = selected_.Of(batch);
+  const Column& column = batch.column(static_cast<size_t>(window_.time_column));
+  const uint8_t* const valid = column.valid.data();
+  const int64_t* const times = column.ints.data();
+  const TimestampMs* const watermarks = batch.watermarks.empty() ? nullptr : batch.watermarks.data();
+  placed_.resize(rows.size());
+  window_of_.resize(rows.size());
+  uint32_t* const placed = placed_.data();
+  uint32_t* const window_of = window_of_.data();
   local_.clear();
   ++batch_number_;
-  // The window of the row before: rows of a batch are mostly in one or two.
+  size_t n = 0;
+  size_t since = 0;      // placed rows from here on are in `local`
+  // The window of the row before; rows of a batch are mostly in one or two.
   TimestampMs start = 0;
   TimestampMs end = 0;   // [0, 0): no row is in it
   uint32_t local = KeyedTable::kNone;
-  bool good = true;
-  batch.ForEachSelected([&](uint32_t row) {
-    if (!times.valid[row]) return null_times_.Add(row);
-    const TimestampMs time = times.ints[row];
-    if (time < start || time >= end) {
-      start = window_.offset_ms +
-              FloorDiv(time - window_.offset_ms, window_.size_ms) * window_.size_ms;
-      end = start + window_.size_ms;
-      local = KeyedTable::kNone;
+  for (uint32_t row : rows) {
+    if (!valid[row]) {
+      null_times_.Add(row);
+      continue;
     }
-    const TimestampMs watermark =
-        has_watermarks ? std::max(watermark_, batch.watermarks[row]) : watermark_;
-    if (end - 1 <= watermark) return late_.Add(row, start, end, watermark);
+    const TimestampMs time = times[row];
+    if (time < start || time >= end) {
+      if (local != KeyedTable::kNone) local_[local]->rows += n - since;
+      since = n;
+      local = KnownWindow(time);
+      start = local != KeyedTable::kNone ? local_[local]->start : WindowStart(time);
+      end = start + window_.size_ms;
+    }
+    const TimestampMs watermark = watermarks ? std::max(watermark_, watermarks[row]) : watermark_;
+    if (end - 1 <= watermark) {
+      late_.Add(row, start, end, watermark);
+      continue;
+    }
     if (local == KeyedTable::kNone) {
-      Window* window = good ? WindowAt(start, end) : nullptr;
-      if (!window) {
-        good = false;
-        return;
-      }
+      Window* window = WindowAt(start, end);
+      if (!window) return false;
       local = LocalIndex(*window);
     }
-    placed_.push_back(row);
-    window_of_.push_back(local);
-  });
-  return good;
+    placed[n] = row;
+    window_of[n] = local;
+    ++n;
+  }
+  if (local != KeyedTable::kNone) local_[local]->rows += n - since;
+  placed_.resize(n);
+  return true;
 }
 
-// Passes over the batch, each of which only waits for memory that the one before has asked for.
-void TumbleOperator::FindSlots() {
-  const size_t n = placed_.size();
-  hashes_.resize(n);
-  slots_.resize(n);
+TimestampMs TumbleOperator::WindowStart(TimestampMs time) const {
+  return window_.offset_ms + FloorDiv(time - window_.offset_ms, window_.size_ms) * window_.size_ms;
+}
+
+// The window of `time` among the first few of this batch, or kNone.
+uint32_t TumbleOperator::KnownWindow(TimestampMs time) const {
+  const size_t n = std::min<size_t>(local_.size(), 4);
   for (size_t i = 0; i < n; ++i) {
+    if (time >= local_[i]->start && time < local_[i]->end) return static_cast<uint32_t>(i);
+  }
+  return KeyedTable::kNone;
+}
+
+// Passes over a block of rows, each of which only waits for memory that the one before has asked for.
+void TumbleOperator::FindSlots(size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) {
     hashes_[i] = KeyedTable::HashKey(keys_.key(i));
-    local_[window_of_[i]]->table->Prefetch(hashes_[i]);
+    tables_[i] = local_[window_of_[i]]->table.get();
+    tables_[i]->Prefetch(hashes_[i]);
   }
-  for (size_t i = 0; i < n; ++i) {
-    slots_[i] = local_[window_of_[i]]->table->Candidate(hashes_[i]);
-  }
-  for (size_t i = 0; i < n; ++i) {
-    KeyedTable& table = *local_[window_of_[i]]->table;
+  for (size_t i = begin; i < end; ++i) slots_[i] = tables_[i]->Candidate(hashes_[i]);
+  bool inserted = false;
+  for (size_t i = begin; i < end; ++i) {
+    KeyedTable& table = *tables_[i];
     const std::string_view key = keys_.key(i);
     uint32_t slot = slots_[i];
     if (slot == KeyedTable::kNone || !table.KeyIs(slot, key)) {
-      // New, or new when the candidates were looked for, or another key of the same hash.
-      slot = table.Find(hashes_[i], key);
-      if (slot == KeyedTable::kNone) slot = table.Insert(hashes_[i], key);
+      // New; or new when the candidates were looked for; or another key of the same hash.
+      if (slot != KeyedTable::kNone || inserted) slot = table.Find(hashes_[i], key);
+      if (slot == KeyedTable::kNone) {
+        slot = table.Insert(hashes_[i], key);
+        inserted = true;
+      }
       slots_[i] = slot;
     }
     table.MarkDirty(slot);
   }
 }
 
-void TumbleOperator::Aggregate(const Batch& batch) {
-  const size_t n = placed_.size();
-  fixed_.resize(n);
-  tables_.resize(n);
+void TumbleOperator::Aggregate(const Batch& batch, size_t begin, size_t end) {
   // Only now: an insert may move the slots of a small table.
-  for (size_t i = 0; i < n; ++i) {
-    tables_[i] = local_[window_of_[i]]->table.get();
-    fixed_[i] = tables_[i]->Fixed(slots_[i]);
-  }
-  aggregates_.Update(batch, placed_, fixed_.data(), tables_.data());
-  for (size_t i = 0; i < n; ++i) ++local_[window_of_[i]]->rows;
-  for (Window* window : local_) window->table->MaybeCompact();
+  for (size_t i = begin; i < end; ++i) fixed_[i] = tables_[i]->Fixed(slots_[i]);
+  aggregates_.Update(batch, std::span(placed_).subspan(begin, end - begin), fixed_.data() + begin,
+                     tables_.data() + begin);
 }
 
 void TumbleOperator::Push(const Batch& batch, flow::Outputs& out) {
@@ -154,12 +175,21 @@ void TumbleOperator::Push(const Batch& batch, flow::Outputs& out) {
   books_[Count::kIn] += batch.selected_count();
   trail_.Note(batch);
   if (!Place(batch)) return;
-  if (!placed_.empty()) {
+  const size_t n = placed_.size();
+  if (n > 0) {
     keys_.Encode(batch, placed_);
-    FindSlots();
-    Aggregate(batch);
-    books_[Count::kPlaced] += placed_.size();
-    books_[Count::kAssigned] += placed_.size();
+    hashes_.resize(n);
+    slots_.resize(n);
+    fixed_.resize(n);
+    tables_.resize(n);
+    for (size_t begin = 0; begin < n; begin += kBlockRows) {
+      const size_t end = std::min(n, begin + kBlockRows);
+      FindSlots(begin, end);
+      Aggregate(batch, begin, end);
+    }
+    for (Window* window : local_) window->table->MaybeCompact();
+    books_[Count::kPlaced] += n;
+    books_[Count::kAssigned] += n;
   }
   books_[Count::kLate] += late_.Emit(batch, out);
   books_[Count::kDead] += null_times_.Emit(batch, out);
@@ -167,7 +197,7 @@ void TumbleOperator::Push(const Batch& batch, flow::Outputs& out) {
 
 void TumbleOperator::Fire(Window& window, flow::Outputs& out) {
   if (!window.table && !Load(window)) return;
-  const KeyedTable& table = *window.table;
+  KeyedTable& table = *window.table;
   const TimestampMs before = trail_.Before(window.end, watermark_);
   table.ForEach([&](uint32_t slot) {
     results_.Add(table.Key(slot), table.Fixed(slot), window.start, window.end, before, out);
@@ -175,6 +205,8 @@ void TumbleOperator::Fire(Window& window, flow::Outputs& out) {
   results_.Flush(out);
   books_[Count::kFired] += window.rows;
   if (window.sealed) dropped_.push_back(BucketOf(window.end));
+  table.Clear();
+  spare_ = std::move(window.table);
 }
 
 void TumbleOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out) {
@@ -259,14 +291,18 @@ void TumbleOperator::Freeze(std::vector<flow::BucketDelta>& out) {
 }
 
 uint64_t TumbleOperator::StateBytes() const {
-  uint64_t bytes = 0;
+  uint64_t bytes = spare_ ? spare_->Bytes() : 0;
   for (const auto& [end, window] : windows_) bytes += BytesOf(window);
   return bytes;
 }
 
 uint64_t TumbleOperator::Evict(uint64_t target_bytes) {
-  uint64_t bytes = StateBytes();
+  const uint64_t bytes = StateBytes();
   uint64_t freed = 0;
+  if (spare_ && bytes > target_bytes) {
+    freed = spare_->Bytes();
+    spare_.reset();
+  }
   for (auto& [end, window] : windows_) {
     if (bytes - freed <= target_bytes) break;
     if (!window.table || !window.sealed || window.table->dirty()) continue;

@@ -46,9 +46,11 @@ class TumbleOperator final : public flow::Operator {
                  AggregateSet aggregates);
   // The steps of Push.
   bool Place(const Batch& batch);           // fills placed_, late and dead rows; false: state cannot be read
-  void FindSlots();
-  void Aggregate(const Batch& batch);
+  void FindSlots(size_t begin, size_t end);
+  void Aggregate(const Batch& batch, size_t begin, size_t end);
 
+  uint32_t KnownWindow(TimestampMs time) const;
+  TimestampMs WindowStart(TimestampMs time) const;
   Window* WindowAt(TimestampMs start, TimestampMs end);
   uint32_t LocalIndex(Window& window);
   bool Load(Window& window);
@@ -67,12 +69,14 @@ class TumbleOperator final : public flow::Operator {
   WatermarkTrail trail_;
   std::map<TimestampMs, Window> windows_;   // by end
   std::vector<std::string> dropped_;        // sealed buckets whose window fired since the last Freeze
+  std::unique_ptr<KeyedTable> spare_;       // empty; of the window that fired last
   TimestampMs watermark_ = kWatermarkNone;
   flow::StateReader* state_ = nullptr;
   Status status_;
 
   // Of the batch in hand; kept for their memory.
   uint64_t batch_number_ = 0;
+  SelectedRows selected_;
   std::vector<Window*> local_;              // windows that have rows in it
   std::vector<uint32_t> placed_;            // rows that are in a window,
   std::vector<uint32_t> window_of_;         // their index in local_,

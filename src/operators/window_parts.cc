@@ -15,6 +15,29 @@ KeyEncoder::KeyEncoder(const std::vector<int>& columns, const Schema& input) : c
                  input.fields[static_cast<size_t>(columns[0])].type.physical() == Physical::kString;
 }
 
+namespace {
+
+// memcpy of a short text without the call.
+inline void CopyShort(char* to, const char* from, size_t n) {
+  if (n > 16) {
+    std::memcpy(to, from, n);
+  } else if (n >= 8) {
+    const uint64_t a = LoadBytes8(from);
+    const uint64_t b = LoadBytes8(from + n - 8);
+    std::memcpy(to, &a, 8);
+    std::memcpy(to + n - 8, &b, 8);
+  } else if (n >= 4) {
+    const uint32_t a = LoadBytes4(from);
+    const uint32_t b = LoadBytes4(from + n - 4);
+    std::memcpy(to, &a, 4);
+    std::memcpy(to + n - 4, &b, 4);
+  } else {
+    for (size_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+
+}  // namespace
+
 // The hot case, written in place: a tag, the length, the text.
 void KeyEncoder::EncodeText(const Column& column, std::span<const uint32_t> rows) {
   constexpr size_t kHeadMax = 1 + 5;   // tag, varint of 32 bits
@@ -33,7 +56,7 @@ void KeyEncoder::EncodeText(const Column& column, std::span<const uint32_t> rows
     size_t size = text.size();
     for (; size >= 0x80; size >>= 7) *at++ = static_cast<char>(size | 0x80);
     *at++ = static_cast<char>(size);
-    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    CopyShort(at, text.data(), text.size());
     at += text.size();
   }
   ends_[i] = static_cast<uint32_t>(at - begin);

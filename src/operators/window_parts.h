@@ -17,6 +17,19 @@
 
 namespace weir::operators {
 
+// The selected rows of a batch as a list, whether it has a selection or not.
+class SelectedRows {
+ public:
+  std::span<const uint32_t> Of(const Batch& batch) {
+    if (batch.has_selection()) return batch.selection();
+    while (all_.size() < batch.rows()) all_.push_back(static_cast<uint32_t>(all_.size()));
+    return std::span(all_).first(batch.rows());
+  }
+
+ private:
+  std::vector<uint32_t> all_;
+};
+
 // The keys of many rows, encoded one behind the other in memory that is used again (data/row_codec.h has the format).
 class KeyEncoder {
  public:

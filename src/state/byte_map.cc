@@ -21,11 +21,11 @@ std::string_view ValueOf(const KeyedTable& table, uint32_t slot) {
 }  // namespace
 
 void ByteMap::Put(std::string_view key, std::string_view value) {
-  const uint64_t hash = HashBytes(key);
-  KeyedTable& table = tables_[HashBucketOf(hash)];
-  uint32_t slot = table.Find(static_cast<uint32_t>(hash), key);
+  const uint32_t hash = KeyedTable::HashKey(key);
+  KeyedTable& table = tables_[HashBucketOf(HashBytes(key))];
+  uint32_t slot = table.Find(hash, key);
   if (slot == KeyedTable::kNone) {
-    slot = table.Insert(static_cast<uint32_t>(hash), key);
+    slot = table.Insert(hash, key);
     ++size_;
   } else if (ValueOf(table, slot)->view() == value) {
     return;
@@ -35,18 +35,18 @@ void ByteMap::Put(std::string_view key, std::string_view value) {
 }
 
 void ByteMap::Erase(std::string_view key) {
-  const uint64_t hash = HashBytes(key);
-  KeyedTable& table = tables_[HashBucketOf(hash)];
-  const uint32_t slot = table.Find(static_cast<uint32_t>(hash), key);
+  const uint32_t hash = KeyedTable::HashKey(key);
+  KeyedTable& table = tables_[HashBucketOf(HashBytes(key))];
+  const uint32_t slot = table.Find(hash, key);
   if (slot == KeyedTable::kNone) return;
   table.Erase(slot);
   --size_;
 }
 
 std::optional<std::string_view> ByteMap::Get(std::string_view key) const {
-  const uint64_t hash = HashBytes(key);
-  const KeyedTable& table = tables_[HashBucketOf(hash)];
-  const uint32_t slot = table.Find(static_cast<uint32_t>(hash), key);
+  const uint32_t hash = KeyedTable::HashKey(key);
+  const KeyedTable& table = tables_[HashBucketOf(HashBytes(key))];
+  const uint32_t slot = table.Find(hash, key);
   if (slot == KeyedTable::kNone) return std::nullopt;
   return ValueOf(table, slot);
 }

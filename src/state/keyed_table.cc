@@ -9,6 +9,7 @@ constexpr size_t kArenaChunkMin = 512;
 constexpr size_t kArenaChunkMax = 64 << 10;
 constexpr size_t kGarbageMin = 4 << 10;     // less is not worth a rewrite
 constexpr uint32_t kIndexMin = 16;
+constexpr size_t kLine = 64;
 
 size_t RoundUp8(size_t n) { return (n + 7) & ~size_t{7}; }
 
@@ -31,6 +32,8 @@ char* VarArena::Allocate(size_t n) {
 
 KeyedTable::KeyedTable(const SlotLayout* layout)
     : layout_(layout), stride_(kHeadBytes + layout->fixed_bytes) {
+  // Half of the slots of such a size would lie on two cache lines, and each row would wait for both.
+  if (stride_ > kLine / 2 && stride_ < kLine) stride_ = kLine;
   CHECK(layout->fixed_bytes % 8 == 0);
   Rehash(kIndexMin);
 }
@@ -88,13 +91,36 @@ uint32_t KeyedTable::FindNext(uint32_t hash, std::string_view key, uint32_t slot
   }
 }
 
+KeyedTable::Chunk KeyedTable::NewChunk(size_t bytes) {
+  bytes = (bytes + kLine - 1) / kLine * kLine;
+  char* p = static_cast<char*>(std::aligned_alloc(kLine, bytes));
+  CHECK(p != nullptr);
+  std::memset(p, 0, bytes);
+  return Chunk(p);
+}
+
+void KeyedTable::Clear() {
+  std::fill(index_.begin(), index_.end(), IndexEntry{});
+  for (size_t c = 0; c < chunks_.size(); ++c) {
+    if (!chunks_[c]) continue;
+    const size_t slots = c == 0 ? first_chunk_slots_ : size_t{1} << kChunkShift;
+    const size_t used = std::min(slots, slot_end_ - std::min<size_t>(slot_end_, c << kChunkShift));
+    std::memset(chunks_[c].get(), 0, used * stride_);
+  }
+  slot_end_ = 0;
+  live_ = 0;
+  free_.clear();
+  dirty_.clear();
+  arena_ = VarArena();
+}
+
 void KeyedTable::EnsureSlot(uint32_t slot) {
   constexpr uint32_t kChunkSlots = 1u << kChunkShift;
   const uint32_t chunk = slot >> kChunkShift;
   if (chunk >= chunks_.size()) chunks_.resize(chunk + 1);
   slot_end_ = std::max(slot_end_, slot + 1);
   if (chunk > 0 && !chunks_[chunk]) {
-    chunks_[chunk] = std::make_unique<char[]>(size_t{kChunkSlots} * stride_);
+    chunks_[chunk] = NewChunk(size_t{kChunkSlots} * stride_);
     chunk_bytes_ += size_t{kChunkSlots} * stride_;
   }
   // The first chunk grows, but is whole (or not there at all) as soon as there is another one.
@@ -103,7 +129,7 @@ void KeyedTable::EnsureSlot(uint32_t slot) {
   if (first_chunk_slots_ >= wanted) return;
   uint32_t slots = std::max(kFirstChunk, first_chunk_slots_);
   while (slots < wanted) slots *= 2;
-  auto grown = std::make_unique<char[]>(size_t{slots} * stride_);
+  Chunk grown = NewChunk(size_t{slots} * stride_);
   if (first_chunk_slots_ > 0) {
     std::memcpy(grown.get(), chunks_[0].get(), size_t{first_chunk_slots_} * stride_);
   }

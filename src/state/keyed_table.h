@@ -6,13 +6,14 @@
 // Invariants: every live slot has exactly one index entry; a slot that changed since the last Freeze is in dirty_.
 // Not here: what a fixed part means (operators/aggregates), where blobs are kept (store/).
 //
-// Memory per slot: 16 B of key and flags (keys of up to 12 B inside) + the fixed part + 8 B / load of index (load 0.38
+// Memory per slot (one of more than 32 and less than 64 B takes a cache line of its own): 16 B of key and flags (keys of up to 12 B inside) + the fixed part + 8 B / load of index (load 0.38
 // .. 0.75) + 4 B in the dirty list. Storage grows in chunks: nothing but the index is ever copied to grow.
 #ifndef WEIR_STATE_KEYED_TABLE_H_
 #define WEIR_STATE_KEYED_TABLE_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -34,6 +35,31 @@ struct VarRef {
   std::string_view view() const { return {data, size}; }
 };
 static_assert(sizeof(VarRef) == 16);
+
+// Short keys are compared and hashed in place: a call costs more than the work. (Both only read within the n bytes.)
+inline uint64_t LoadBytes8(const char* p) {
+  uint64_t v;
+  std::memcpy(&v, p, 8);
+  return v;
+}
+inline uint32_t LoadBytes4(const char* p) {
+  uint32_t v;
+  std::memcpy(&v, p, 4);
+  return v;
+}
+inline bool EqualBytes(const char* a, const char* b, size_t n) {
+  if (n > 16) return std::memcmp(a, b, n) == 0;
+  if (n >= 8) {
+    return ((LoadBytes8(a) ^ LoadBytes8(b)) | (LoadBytes8(a + n - 8) ^ LoadBytes8(b + n - 8))) == 0;
+  }
+  if (n >= 4) {
+    return ((LoadBytes4(a) ^ LoadBytes4(b)) | (LoadBytes4(a + n - 4) ^ LoadBytes4(b + n - 4))) == 0;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
 
 struct SlotLayout {
   // In a blob the VarRefs of the fixed part are zeros, and the variable part is, for each of them in order, u32 length
@@ -71,17 +97,42 @@ class KeyedTable {
   KeyedTable(KeyedTable&&) = default;
   KeyedTable& operator=(KeyedTable&&) = default;
 
-  static uint32_t HashKey(std::string_view key) { return static_cast<uint32_t>(HashBytes(key)); }
+  // Of memory only: not the hash that names buckets on disk, and it may change.
+  static uint32_t HashKey(std::string_view key) {
+    const size_t n = key.size();
+    const char* p = key.data();
+    uint64_t a = 0, b = 0;
+    if (n > 16) {
+      a = HashBytes(key);
+    } else if (n >= 8) {
+      a = LoadBytes8(p);
+      b = LoadBytes8(p + n - 8);
+    } else if (n >= 4) {
+      a = LoadBytes4(p);
+      b = LoadBytes4(p + n - 4);
+    } else {
+      for (size_t i = 0; i < n; ++i) a = a << 8 | static_cast<unsigned char>(p[i]);
+    }
+    const auto product = static_cast<unsigned __int128>(a ^ (0x9e3779b97f4a7c15 + n)) *
+                         (b ^ 0xd6e8feb86659fd93);
+    const uint64_t mixed = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+    return static_cast<uint32_t>(mixed ^ mixed >> 32);
+  }
 
   // Probing in two passes: Prefetch for all rows, then Candidate for all rows (which prefetches the slot), then FindHinted.
   void Prefetch(uint32_t hash) const { __builtin_prefetch(&index_[hash & mask_]); }
+  void PrefetchSlot(uint32_t slot) const {
+    if (slot < slot_end_ && ChunkOf(slot)) __builtin_prefetch(SlotAt(slot));
+  }
   // The first slot of this hash, or kNone. Not yet compared.
   uint32_t Candidate(uint32_t hash) const {
     for (uint32_t at = hash & mask_;; at = (at + 1) & mask_) {
       const IndexEntry& e = index_[at];
       if (e.slot == kNone) return kNone;
       if (e.hash == hash) {
-        __builtin_prefetch(SlotAt(e.slot));
+        const char* slot = SlotAt(e.slot);
+        __builtin_prefetch(slot);
+        __builtin_prefetch(slot + stride_ - 1);   // a slot may lie on two lines
         return e.slot;
       }
     }
@@ -89,7 +140,7 @@ class KeyedTable {
   bool KeyIs(uint32_t slot, std::string_view key) const {
     const SlotHead* h = HeadOf(slot);
     if ((h->size_and_flags & kSizeMask) != key.size()) return false;
-    return key.empty() || std::memcmp(KeyData(h), key.data(), key.size()) == 0;
+    return EqualBytes(KeyData(h), key.data(), key.size());
   }
   // The first slot of `key` in the order of the index; FindNext: the one after `slot`. kNone: there is none.
   uint32_t Find(uint32_t hash, std::string_view key) const;
@@ -117,6 +168,9 @@ class KeyedTable {
   void MoveVariable(VarRef* to, VarRef* from);
   // Rewrites the arena when more than half of it is garbage. Call between batches: VarRefs move.
   void MaybeCompact();
+
+  // Back to the state of a new table, with the memory of this one.
+  void Clear();
 
   size_t size() const { return live_; }
   bool empty() const { return live_ == 0; }
@@ -198,7 +252,12 @@ class KeyedTable {
   uint32_t stride_;
   std::vector<IndexEntry> index_;
   uint32_t mask_ = 0;
-  std::vector<std::unique_ptr<char[]>> chunks_;
+  struct FreeChunk {
+    void operator()(char* p) const { std::free(p); }
+  };
+  using Chunk = std::unique_ptr<char, FreeChunk>;
+  static Chunk NewChunk(size_t bytes);   // zeros, on a cache line
+  std::vector<Chunk> chunks_;
   uint32_t first_chunk_slots_ = 0;
   uint64_t chunk_bytes_ = 0;
   uint32_t slot_end_ = 0;              // all slot numbers in use are below it
