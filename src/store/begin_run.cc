@@ -140,7 +140,12 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
       return impl.Run("UPDATE resolution SET run = ? WHERE run IS NULL",
                       [&](Statement& row) { row.BindInt(1, static_cast<int64_t>(info.run)); });
     };
-    WEIR_RETURN_IF_ERROR(impl.Transaction(write));
+    Status written = impl.Transaction(write);
+    if (written.code() == Code::kNoSpace) {
+      FreeReserve();
+      written = impl.Transaction(write);
+    }
+    WEIR_RETURN_IF_ERROR(written);
     // Memory is what the tables are now. A failure from here on is as after a kill.
     WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadLineages()));
     WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadRun()));

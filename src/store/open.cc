@@ -176,11 +176,19 @@ Status Store::Impl::SettleUncleanEnd() {
 }
 
 Result<std::unique_ptr<Store>> Store::Open(const io::Env& env, const OpenOptions& options) {
-  for (bool again = false;; again = true) {
+  bool freed = false;
+  for (bool again = false;;) {
     std::unique_ptr<Store> store(new Store());
     store->impl_ = std::make_unique<Impl>(env, options);
     const Status opened = store->impl_->Open();
     if (opened.ok()) return store;
+    // SQLite needs a few pages only to look at its log: that is what the reserve is for.
+    if (opened.code() == Code::kNoSpace && !options.read_only && !freed) {
+      store->impl_->database.reset();
+      store->FreeReserve();
+      freed = true;
+      continue;
+    }
     const bool quarantine = opened.code() == Code::kCorruption &&
                             options.on_damage == "quarantine" && options.create &&
                             !options.read_only && !again;
@@ -188,6 +196,7 @@ Result<std::unique_ptr<Store>> Store::Open(const io::Env& env, const OpenOptions
     LogError("state_damaged", {{"directory", options.directory}, {"error", opened.message()}});
     // The database is closed before its directory moves: SQLite remembers its path.
     store->impl_->database.reset();
+    again = true;
     const auto moved = Quarantine(env.files, options.directory, env.clock.WallMs());
     if (!moved) return Fail(moved.error());
   }

@@ -209,6 +209,37 @@ TEST_CASE("full disk: at every operation, nothing is unknown and nothing is lost
   CHECK(met > operations / 3);
 }
 
+TEST_CASE("full disk: a start lives on the reserve") {
+  World world;
+  {
+    const auto store = testing::Start(world.env(), AskedFor());
+    REQUIRE(store);
+    REQUIRE((*store)->Seal(testing::Frozen(1)).ok());
+    // Killed with a log, so that the next start has to write before it can do anything.
+    world.files().CrashAt(world.files().operations() + 1);
+  }
+  world.Kill();
+  REQUIRE(world.files().Exists("/state/reserve"));
+  world.files().SetCapacity("/", world.files().UsedBytes("/") - (1 << 20));
+  {
+    const auto store = testing::Start(world.env(), AskedFor());
+    REQUIRE(store);
+    CHECK((*store)->run().sealed == 1);
+    CHECK(!world.files().Exists("/state/reserve"));
+    world.files().CrashAt(world.files().operations() + 1);
+  }
+  world.Kill();
+  // Nothing left to free: known to have failed, nothing is unknown, and with room it goes on.
+  world.files().SetCapacity("/", 4096);
+  const auto full = testing::Start(world.env(), AskedFor());
+  REQUIRE(!full);
+  CHECK(full.error().code() == Code::kNoSpace);
+  world.files().SetCapacity("/", 1 << 30);
+  const auto store = testing::Start(world.env(), AskedFor());
+  REQUIRE(store);
+  CHECK((*store)->run().sealed == 1);
+}
+
 TEST_CASE("I/O error: sticks, and the next life has every acknowledged seal") {
   uint64_t operations = 0;
   EpochId sealed = 0;

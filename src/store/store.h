@@ -114,7 +114,8 @@ class Store {
  public:
   // Takeover step 1: locks (kBusy with the pid), reads application id and format version before
   // anything is changed, checkpoints after an unclean end, reads back pragmas, quick_check when the
-  // boot id changed, looks for damage. kCorruption names file, offset, what is lost.
+  // boot id changed, looks for damage. kCorruption names file, offset, what is lost. On a full disk
+  // it frees the reserve, and answers kNoSpace when that is not enough; so does BeginRun.
   static Result<std::unique_ptr<Store>> Open(const io::Env& env, const OpenOptions& options);
   ~Store();
 

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include "base/hash.h"
+#include "io/fault.h"
 #include "protocol/takeover.h"
 #include "sqlite/database.h"
 #include "store/testing/world.h"
@@ -470,6 +473,72 @@ TEST_CASE("store: a dropped bucket is gone with its blobs, and may come back") {
               .ok());
   CHECK(buckets == 1);
 }
+
+#if defined(WEIR_FAULTS) && WEIR_FAULTS
+TEST_CASE("store: a COMMIT that reached the disk although it said no space is found by the retry") {
+  World world;
+  {
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE(store);
+    REQUIRE((*store)->Seal(Frozen(1)).ok());
+    REQUIRE(io::ConfigureFaults("seal.after_commit=nospace", nullptr).ok());
+    CHECK((*store)->Seal(Frozen(2)).code() == Code::kNoSpace);
+    CHECK((*store)->Seal(Frozen(2)).ok());
+    REQUIRE(io::ConfigureFaults("seal.before_commit=nospace", nullptr).ok());
+    CHECK((*store)->Seal(Frozen(3)).code() == Code::kNoSpace);
+    CHECK((*store)->Seal(Frozen(3)).ok());
+    CHECK(ReadState(**store, "window:w", "b") == "1=value 1;2=value 2;3=value 3;");
+    CHECK((*store)->NewestSealed()->sinks[0].rows_total == 3);
+    REQUIRE(io::ConfigureFaults("seal.before_commit=fail", nullptr).ok());
+    CHECK((*store)->Seal(Frozen(4)).code() == Code::kUnknownOutcome);
+    CHECK((*store)->Seal(Frozen(4)).code() == Code::kUnknownOutcome);  // sticks
+    CHECK((*store)->WriteFinished().code() == Code::kUnknownOutcome);
+    REQUIRE(io::ConfigureFaults("", nullptr).ok());
+  }
+  const auto store = Start(world.env(), AskedFor());
+  REQUIRE(store);
+  CHECK((*store)->run().sealed == 3);
+  CHECK(testing::CheckChain(world.env()).ok());
+}
+
+TEST_CASE("store: fault points of takeover and compaction stop what they are named after") {
+  struct Case {
+    const char* point;
+    std::function<Status(Store&)> act;
+  };
+  const auto compact = [](Store& store) -> Status {
+    for (EpochId id = 1; id <= 8; ++id) WEIR_RETURN_IF_ERROR(store.Seal(Frozen(id)));
+    for (;;) {
+      WEIR_ASSIGN_OR_RETURN(const bool more, store.Compact(4 << 20));
+      if (!more) return Status::Ok();
+    }
+  };
+  for (const Case& c :
+       {Case{"compact.before_swap", compact}, Case{"compact.after_swap", compact}}) {
+    CAPTURE(c.point);
+    World world;
+    {
+      const auto store = Start(world.env(), AskedFor());
+      REQUIRE(store);
+      REQUIRE(io::ConfigureFaults((std::string(c.point) + "=fail").c_str(), nullptr).ok());
+      CHECK(c.act(**store).code() == Code::kUnknownOutcome);
+      REQUIRE(io::ConfigureFaults("", nullptr).ok());
+    }
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE(store);
+    CHECK((*store)->run().sealed == 8);
+    CHECK(ReadState(**store, "window:w", "b") ==
+          "0=value 8;1=value 1;2=value 2;3=value 3;4=value 4;5=value 5;6=value 6;7=value 7;");
+  }
+  World world;
+  for (const char* point : {"takeover.after_lock=fail", "takeover.after_run_row=fail"}) {
+    REQUIRE(io::ConfigureFaults(point, nullptr).ok());
+    CHECK(!Start(world.env(), AskedFor()));
+    REQUIRE(io::ConfigureFaults("", nullptr).ok());
+  }
+  CHECK(Start(world.env(), AskedFor()));
+}
+#endif
 
 }  // namespace
 }  // namespace weir::store
