@@ -24,6 +24,20 @@ sql::CompileOutput CompileSql(const std::string& text, uint32_t batch_rows) {
   return output;
 }
 
+// Time passes with every look at it: a turn's budget and the epoch interval run out as they do outside.
+class TickingClock : public io::Clock {
+ public:
+  int64_t MonotonicNs() override { return now_ns_ += 300'000; }
+  int64_t WallMs() override { return 1893456000000 + now_ns_ / 1'000'000; }
+  int64_t CpuNs() override { return now_ns_; }
+  void AdvanceMs(int64_t ms) { now_ns_ += ms * 1'000'000; }
+
+ private:
+  int64_t now_ns_ = 1'000'000'000;
+};
+
+std::unique_ptr<io::Worker> NewWorker(const char*, io::CompletionQueue& queue) { return io::NewInlineWorker(queue); }
+
 }  // namespace
 
 LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOptions& options) {
@@ -36,13 +50,12 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   }
   if (Status status = sqlite::InitializeSqlite(); !status.ok()) return {true, status, 0, ""};
   sqlite::SimVfs vfs(files, "weir-sim", static_cast<int>(options.seed));
-  io::SimClock clock;
-  clock.SetWallMs(1893456000000);
+  TickingClock clock;
   io::SimRandom random(options.seed);
   io::SimMachine machine;
   for (int boot = 1; boot < options.boot; ++boot) machine.Reboot();
   io::CompletionQueue completions;
-  const io::Env env{files, clock, random, machine, completions, &io::NewInlineWorker, "weir-sim"};
+  const io::Env env{files, clock, random, machine, completions, &NewWorker, "weir-sim"};
   runtime::EngineOptions engine_options;
   engine_options.directory = "/state";
   engine_options.pipeline = "sim";
@@ -58,7 +71,7 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   if (!engine) {
     result.finished = !files.crashed();
     result.status = engine.error();
-    completions.RunAll();
+
     return result;
   }
   for (int turn = 0; turn < options.turns_max && !(*engine)->done() && !files.crashed(); ++turn) {
@@ -71,7 +84,7 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   result.epochs = (*engine)->snapshot().epochs;
   result.status_json = (*engine)->StatusJson();
   engine->reset();
-  completions.RunAll();
+
   return result;
 }
 
@@ -132,6 +145,20 @@ std::map<std::string, std::string> ReadOutputs(io::SimFiles& files, const std::v
     }
   }
   return seen;
+}
+
+std::string Difference(const std::map<std::string, std::string>& got, const std::map<std::string, std::string>& want) {
+  for (const auto& [name, text] : want) {
+    const auto other = got.find(name);
+    const std::string& have = other == got.end() ? name : other->second;
+    if (have == text) continue;
+    size_t at = 0;
+    while (at < have.size() && at < text.size() && have[at] == text[at]) ++at;
+    const size_t from = at > 60 ? at - 60 : 0;
+    return name + " differs at byte " + std::to_string(at) + " (got " + std::to_string(have.size()) + ", want " +
+           std::to_string(text.size()) + " bytes)\n got: " + have.substr(from, 200) + "\n want: " + text.substr(from, 200);
+  }
+  return "";
 }
 
 }  // namespace weir::sim

@@ -35,6 +35,9 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
 // SQLite databases their tables ordered by all columns. `outputs`: "append:/out/x.jsonl", "rolling:/out/dir", "sqlite:/out/x.db:table".
 std::map<std::string, std::string> ReadOutputs(io::SimFiles& files, const std::vector<std::string>& outputs);
 
+// "" when both are equal, else the first output that differs and both texts around the place.
+std::string Difference(const std::map<std::string, std::string>& got, const std::map<std::string, std::string>& want);
+
 }  // namespace weir::sim
 
 #endif  // WEIR_TESTS_SIM_SIM_ENGINE_H_

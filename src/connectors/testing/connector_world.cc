@@ -27,22 +27,6 @@ void World::Append(const std::string& path, std::string_view bytes) {
   CHECK((*file)->WriteAt((*file)->Stat()->size, bytes).ok());
 }
 
-namespace {
-
-const plan::OptionSpec* FindOption(std::span<const plan::OptionSpec> specs, std::string_view name) {
-  for (const plan::OptionSpec& spec : specs) {
-    if (spec.name == name) return &spec;
-    // "fields.#.kind" stands for every column.
-    const size_t hash = spec.name.find('#');
-    if (hash != std::string_view::npos && name.starts_with(spec.name.substr(0, hash)) &&
-        name.ends_with(spec.name.substr(hash + 1)))
-      return &spec;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 std::unique_ptr<plan::TableDef> MakeTable(const TableParts& parts) {
   auto table = std::make_unique<plan::TableDef>();
   table->name = parts.name;
@@ -52,8 +36,8 @@ std::unique_ptr<plan::TableDef> MakeTable(const TableParts& parts) {
   table->options.Declare(table->connector->options);
   if (!table->format.empty()) table->options.Declare(plan::FormatOptionSpecs(table->format));
   for (const auto& [name, text] : parts.options) {
-    const plan::OptionSpec* spec = FindOption(table->connector->options, name);
-    if (spec == nullptr) spec = FindOption(plan::FormatOptionSpecs(parts.format), name);
+    const plan::OptionSpec* spec = plan::FindOption(table->connector->options, name);
+    if (spec == nullptr) spec = plan::FindOption(plan::FormatOptionSpecs(parts.format), name);
     CHECK(spec != nullptr);
     CHECK(plan::CheckOptionValue(*spec, text).ok());
     plan::OptionSpec named = *spec;
