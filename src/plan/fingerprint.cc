@@ -66,11 +66,10 @@ void AddTable(const TableDef& table, Line& line) {
   line.Add("connector", table.connector == nullptr ? "" : table.connector->name);
   if (!table.format.empty()) line.Add("format", table.format);
   const auto add = [&](std::span<const OptionSpec> specs) {
-    for (const OptionSpec& spec : specs) {
-      const auto it = table.options.all().find(spec.name);
-      if (!spec.identity || it == table.options.all().end()) continue;
-      if (it->second.origin == "default") continue;
-      line.Add("option " + std::string(spec.name), it->second.written);
+    for (const auto& [name, value] : table.options.all()) {
+      const OptionSpec* spec = FindOption(specs, name);
+      if (spec == nullptr || !spec->identity || value.origin == "default") continue;
+      line.Add("option " + name, value.written);
     }
   };
   if (table.connector != nullptr) add(table.connector->options);

@@ -101,10 +101,31 @@ Status CheckOptionValue(const OptionSpec& spec, std::string_view text) {
   return Status::Ok();
 }
 
+const OptionSpec* FindOption(std::span<const OptionSpec> specs, std::string_view name,
+                             std::string_view* column) {
+  if (column != nullptr) *column = {};
+  for (const OptionSpec& spec : specs) {
+    if (spec.name == name) return &spec;
+  }
+  for (const OptionSpec& spec : specs) {
+    const size_t hash = spec.name.find('#');
+    if (hash == std::string_view::npos) continue;
+    const std::string_view before = spec.name.substr(0, hash);
+    const std::string_view after = spec.name.substr(hash + 1);
+    if (name.size() <= before.size() + after.size()) continue;
+    if (!name.starts_with(before) || !name.ends_with(after)) continue;
+    if (column != nullptr) *column = name.substr(hash, name.size() - before.size() - after.size());
+    return &spec;
+  }
+  return nullptr;
+}
+
 void Options::Declare(std::span<const OptionSpec> specs) {
   declared_ = true;
   for (const OptionSpec& spec : specs) {
     known_.emplace(spec.name);
+    if (spec.name.find('#') != std::string_view::npos)
+      continue;  // a default for each column is the connector's affair
     if (spec.default_value.empty() || values_.contains(spec.name)) continue;
     OptionValue value;
     value.text = spec.default_value;

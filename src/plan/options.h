@@ -40,6 +40,10 @@ struct OptionValue {
   std::string origin;                    // "table option", "SET", "[pipeline.x]", "weir.toml", "default": for explain
 };
 
+// The spec of `name`, or null. A spec "fields.#.kind" is that of "fields.COLUMN.kind" for every column; `column` (may be null) then
+// gets what stands for #, else "".
+const OptionSpec* FindOption(std::span<const OptionSpec> specs, std::string_view name, std::string_view* column = nullptr);
+
 // Checked values of one table or of SET. Getters CHECK that the name is in the specs it was checked against (once Declare was called).
 class Options {
  public:

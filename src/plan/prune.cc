@@ -139,7 +139,8 @@ class Pruner {
     Keep(keep, node.output.fields);
     Wanted raw(scan.raw_columns.size());
     for (const ExprPtr& output : scan.outputs) Mark(*output, raw);
-    // NOT NULL is enforced whether the column is read or not: which rows are accepted does not depend on the query.
+    // NOT NULL is enforced whether the column is read or not: which rows are accepted does not
+    // depend on the query.
     for (size_t i = 0; i < raw.size(); ++i) {
       const auto& column = scan.table->columns[static_cast<size_t>(scan.raw_columns[i])];
       const bool physical = column.kind == ColumnDef::Kind::kPhysical;

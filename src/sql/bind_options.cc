@@ -1,5 +1,6 @@
 #include "sql/bind_options.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -11,13 +12,6 @@ using plan::OptionSpec;
 using plan::OptionValue;
 
 namespace {
-
-const OptionSpec* FindSpec(std::span<const OptionSpec> specs, std::string_view name) {
-  for (const OptionSpec& spec : specs) {
-    if (spec.name == name) return &spec;
-  }
-  return nullptr;
-}
 
 std::string Placed(const std::string& place, std::string message) {
   return place.empty() ? message : place + ": " + message;
@@ -103,7 +97,7 @@ void OptionBinder::Put(const OptionSpec& spec, const std::string& shown_key, Opt
 
 void OptionBinder::BindSet(const std::string& key, const std::string& text, OptionValue value,
                            const std::string& place, plan::Plan& plan) {
-  const OptionSpec* spec = FindSpec(plan::SetOptionSpecs(), key);
+  const OptionSpec* spec = plan::FindOption(plan::SetOptionSpecs(), key);
   if (spec == nullptr) {
     const std::string_view later = plan::LaterSetKey(key);
     std::vector<std::string_view> names;
@@ -228,7 +222,7 @@ void OptionBinder::UnknownOption(const OptionAst& option, const plan::TableDef& 
   }
   for (const std::string_view format : plan::FormatNames()) {
     if (format == table.format ||
-        FindSpec(plan::FormatOptionSpecs(format), option.key) == nullptr) {
+        plan::FindOption(plan::FormatOptionSpecs(format), option.key) == nullptr) {
       continue;
     }
     diagnostics_.Error(option.key_at, "option " + option.key + " belongs to the format " +
@@ -236,7 +230,7 @@ void OptionBinder::UnknownOption(const OptionAst& option, const plan::TableDef& 
                                           (table.format.empty() ? "not set" : table.format));
     return;
   }
-  if (FindSpec(plan::SetOptionSpecs(), option.key) != nullptr) {
+  if (plan::FindOption(plan::SetOptionSpecs(), option.key) != nullptr) {
     diagnostics_.Error(option.key_at, option.key + " is a SET key, no table option",
                        "SET '" + option.key + "' = '" + option.value + "';");
     return;
@@ -249,17 +243,29 @@ void OptionBinder::UnknownOption(const OptionAst& option, const plan::TableDef& 
 }
 
 void OptionBinder::BindOption(const OptionAst& option, plan::TableDef& table) {
-  const OptionSpec* spec = nullptr;
+  const OptionSpec* found = nullptr;
+  std::string_view column;
   for (const auto& specs : SpecsOf(table)) {
-    if (spec == nullptr) spec = FindSpec(specs, option.key);
+    if (found == nullptr) found = plan::FindOption(specs, option.key, &column);
   }
-  if (spec == nullptr) return UnknownOption(option, table);
+  if (found == nullptr) return UnknownOption(option, table);
+  OptionSpec spec = *found;
+  spec.name = option.key;
+  if (!column.empty()) {
+    std::vector<std::string_view> names;
+    for (const plan::ColumnDef& def : table.columns) names.push_back(def.name);
+    if (std::find(names.begin(), names.end(), column) == names.end()) {
+      diagnostics_.Error(option.key_at, table.name + " has no column " + std::string(column),
+                         DidYouMean(column, names));
+      return;
+    }
+  }
   OptionValue value;
   value.key_position = option.key_at;
   value.value_position = option.value_at;
   value.origin = "table option";
   if (!Expand(option.value, option.value_at, "", &value)) return;
-  Put(*spec, option.key, std::move(value), "", table.options);
+  Put(spec, option.key, std::move(value), "", table.options);
 }
 
 void OptionBinder::CheckRequired(const plan::TableDef& table, Position at,
@@ -276,7 +282,7 @@ void OptionBinder::CheckRequired(const plan::TableDef& table, Position at,
 // json.ignore-parse-errors is Flink's word for what weir.on-error says.
 void OptionBinder::ApplyIgnoreParseErrors(plan::TableDef& table) {
   const std::string key = table.format + ".ignore-parse-errors";
-  const OptionSpec* spec = FindSpec(plan::FormatOptionSpecs(table.format), key);
+  const OptionSpec* spec = plan::FindOption(plan::FormatOptionSpecs(table.format), key);
   if (spec == nullptr || !table.options.Has(key)) return;
   OptionValue value = *table.options.Find(key);
   const std::string wanted = table.options.Boolean(key) ? "dead-letter" : "fail";
@@ -288,7 +294,8 @@ void OptionBinder::ApplyIgnoreParseErrors(plan::TableDef& table) {
   }
   value.text = wanted;
   value.origin = "table option " + key;
-  table.options.Put(*FindSpec(plan::CommonTableOptionSpecs(), "weir.on-error"), std::move(value));
+  table.options.Put(*plan::FindOption(plan::CommonTableOptionSpecs(), "weir.on-error"),
+                    std::move(value));
 }
 
 bool OptionBinder::BindTable(const StatementAst& ast, const plan::Plan& plan,

@@ -25,20 +25,20 @@ namespace {
 
 void CheckOptionRoles(const TableDef& table, bool as_sink, Position at, Diagnostics& diagnostics) {
   for (const auto& specs : SpecsOf(table)) {
+    for (const auto& [name, value] : table.options.all()) {
+      const OptionSpec* spec = plan::FindOption(specs, name);
+      if (spec == nullptr || value.origin == "default") continue;
+      if (as_sink ? spec->sink : spec->source) continue;
+      diagnostics.Error(value.key_position,
+                        "option " + name + " is for " + (as_sink ? "sources" : "sinks") + ", and " +
+                            table.name + " is " + (as_sink ? "written" : "read"));
+    }
     for (const OptionSpec& spec : specs) {
       const bool fits = as_sink ? spec.sink : spec.source;
-      const bool given = table.options.Has(spec.name);
-      if (given && !fits) {
-        diagnostics.Error(table.options.Find(spec.name)->key_position,
-                          "option " + std::string(spec.name) + " is for " +
-                              (as_sink ? "sources" : "sinks") + ", and " + table.name + " is " +
-                              (as_sink ? "written" : "read"));
-      }
-      if (spec.required && fits && !given && !(spec.source && spec.sink)) {
-        diagnostics.Error(table.position,
-                          "required option " + std::string(spec.name) + " is missing",
-                          table.name + " is used in line " + std::to_string(at.line));
-      }
+      if (!spec.required || !fits || (spec.source && spec.sink)) continue;
+      if (table.options.Has(spec.name)) continue;
+      diagnostics.Error(table.position, "required option " + std::string(spec.name) + " is missing",
+                        table.name + " is used in line " + std::to_string(at.line));
     }
   }
 }

@@ -210,6 +210,20 @@ TEST_CASE("table options are checked with suggestions, all of them in one run") 
   });
 }
 
+TEST_CASE("an option with # is one for each column") {
+  Check({
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'fields.a.kind' = 'sequence'); "
+       "SELECT a FROM t",
+       ""},
+      {"CREATE TABLE t (abc INT) WITH ('connector' = 'datagen', 'fields.abd.kind' = 'random', "
+       "'fields..kind' = 'random')",
+       "1:57 t has no column abd | did you mean abc?\n1:87 unknown option fields..kind | did you "
+       "mean fields.#.kind?"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'fields.a.kind' = 'sequenc')",
+       "1:73 fields.a.kind: 'sequenc' is not one of random, sequence; did you mean 'sequence'?"},
+  });
+}
+
 TEST_CASE("CREATE TABLE") {
   Check({
       {"CREATE TABLE out (a INT) WITH ('connector' = 'print')",

@@ -1,6 +1,7 @@
 #include "sql/keywords.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weir::sql {
 namespace {
@@ -23,6 +24,8 @@ constexpr std::string_view kReserved[] = {
 bool IsReserved(std::string_view upper) {
   return std::binary_search(std::begin(kReserved), std::end(kReserved), upper);
 }
+
+int ReservedWordCount() { return static_cast<int>(std::size(kReserved)); }
 
 std::string NotInThisVersion(std::string_view feature) {
   return std::string(feature) +

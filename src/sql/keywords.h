@@ -9,6 +9,7 @@ namespace weir::sql {
 
 // Words that are no names unless in backticks. `upper`: in capitals.
 bool IsReserved(std::string_view upper);
+int ReservedWordCount();  // docs/sql.md lists them all
 
 // The message for a feature of docs/sql.md that is not built yet, or never will be: "X is not in
 // this version".

@@ -26,6 +26,13 @@ constexpr OptionSpec kFileOptions[] = {
 };
 
 constexpr OptionSpec kGenOptions[] = {
+    {.name = "fields.#.kind",
+     .type = OptionType::kEnum,
+     .default_value = "random",
+     .doc = "Kind.",
+     .identity = true,
+     .sink = false,
+     .choices = "random|sequence"},
     {.name = "number-of-rows",
      .type = OptionType::kInteger,
      .doc = "Rows.",
