@@ -266,7 +266,8 @@ TEST_CASE("csv: a header without a wanted column parks the file and names the co
   REQUIRE(driver.Open().ok());
   CHECK(driver.ReadAll() == Rows{R"({"v":2})"});
   REQUIRE(driver.source().parks().size() == 1);
-  CHECK(driver.source().parks()[0].what.find("v") != std::string::npos);
+  CHECK(driver.source().parks()[0].what.find("column 'v'") != std::string::npos);
+  CHECK(driver.source().parks()[0].what.find("/in/a.csv") != std::string::npos);
 }
 
 TEST_CASE("metadata columns say where a row was") {

@@ -48,7 +48,8 @@ bool FileSource::Refuse(FilePartition& partition, const Status& why) {
   if (why.code() == Code::kUnavailable) {
     partition.state = State::kAtEnd;  // the catalog says when to look again
   } else {
-    Park(partition, why.message());
+    const bool named = why.message().find(partition.path) != std::string::npos;
+    Park(partition, named ? why.message() : partition.path + ": " + why.message());
   }
   return false;
 }

@@ -53,6 +53,7 @@ Status RollingStage::Inspect(const flow::TakeoverContext& context) {
   if (stat.has_value()) {
     if (!stat->is_directory)
       return Status(Code::kCannotCreate, options_.directory + " is not a directory");
+    WEIR_RETURN_IF_ERROR(files_.CheckWritable(options_.directory));
     return InspectDirectory(context);
   }
   if (stat.error().code() != Code::kNotFound)
@@ -124,6 +125,8 @@ Status RollingStage::Recover(const flow::TakeoverContext& context) {
   const Status made = files_.MakeDirectory(options_.directory);
   if (made.ok()) WEIR_RETURN_IF_ERROR(files_.SyncDirectory(io::DirectoryOf(options_.directory)));
   if (!made.ok() && made.code() != Code::kExists) return made;
+  WEIR_ASSIGN_OR_RETURN(const io::FileStat stat, files_.Stat(options_.directory));
+  directory_key_ = KeyOf(stat);
   WEIR_ASSIGN_OR_RETURN(const RollingExtent sealed, SealedExtent(context, options_.sink));
   const bool accept_missing = HasWord(context, Verb::kAcceptMissing);
   if (HasWord(context, Verb::kRewindFile)) WEIR_RETURN_IF_ERROR(MovePartsAside(context, sealed));

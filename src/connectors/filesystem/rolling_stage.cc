@@ -75,6 +75,18 @@ std::optional<flow::Extent> RollingStage::Freeze(EpochId epoch, bool end_of_inpu
   return extent;
 }
 
+Status RollingStage::Sync() {
+  if (frozen_ == nullptr) return Status::Ok();
+  // An unmounted file system uncovers the bare mount point: rows must not go there quietly.
+  const auto stat = files_.Stat(options_.directory);
+  if (stat.has_value() && KeyOf(*stat) != directory_key_) {
+    return Status(
+        Code::kUnknownOutcome,
+        options_.directory + " is another directory than at the start (unmounted, or replaced)");
+  }
+  return frozen_->Sync();
+}
+
 std::function<Status()> RollingStage::Sealed(EpochId) {
   if (frozen_ != nullptr) frozen_->FrozenIsDurable();
   frozen_ = nullptr;

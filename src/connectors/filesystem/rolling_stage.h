@@ -71,7 +71,7 @@ class RollingStage : public flow::SinkStage {
   Status RetryWrites() override { return file_ == nullptr ? Status::Ok() : file_->RetryWrites(); }
   uint64_t BufferedBytes() const override { return file_ == nullptr ? 0 : file_->buffer().size(); }
   std::optional<flow::Extent> Freeze(EpochId epoch, bool end_of_input) override;
-  Status Sync() override { return frozen_ == nullptr ? Status::Ok() : frozen_->Sync(); }
+  Status Sync() override;
   std::function<Status()> Sealed(EpochId epoch) override;
   bool acked_by_seal() const override { return true; }
   std::optional<protocol::Park> park() const override;
@@ -103,6 +103,7 @@ class RollingStage : public flow::SinkStage {
   const RollingOptions options_;
   std::unique_ptr<RowStager> rows_;
   std::optional<protocol::Park> park_;
+  FileKey directory_key_;
   EpochId highest_seen_ = 0;
   Lineage lineage_;
   EpochId last_epoch_ = 0;  // frozen last, or the one before this run's first

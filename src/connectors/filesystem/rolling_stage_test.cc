@@ -270,6 +270,34 @@ TEST_CASE_FIXTURE(Fixture, "no space for a new file: rows wait in memory") {
   CHECK(world.Content("/out/parts/" + Part(1)) == Lines({1}));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a directory that is unmounted while rows are written stops the seal") {
+  const auto table = Table();
+  world.files().PutDirectory("/out/parts");
+  StageDriver stage(world.Context(), *table, history);
+  REQUIRE(stage.Start().ok());
+  REQUIRE(stage.Stage({1}).ok());
+  REQUIRE(world.files().Rename("/out/parts", "/out/elsewhere").ok());
+  world.files().PutDirectory("/out/parts");
+  REQUIRE(stage.Freeze());
+  CHECK(stage.stage().Sync().code() == Code::kUnknownOutcome);
+  CHECK(List(world).empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a directory that cannot be written is found before anything is made") {
+  const auto table = Table();
+  for (const char* read_only : {"/out", "/out/parts"}) {
+    CAPTURE(read_only);
+    World bare;
+    bare.files().PutDirectory("/out/parts");
+    if (std::string_view(read_only) == "/out") REQUIRE(bare.files().Remove("/out/parts").ok());
+    bare.files().SetReadOnly(read_only, true);
+    StageHistory none;
+    StageDriver stage(bare.Context(), *table, none);
+    CHECK(stage.Start().code() == Code::kCannotCreate);
+    CHECK(none.claimed.empty());
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "the directory's parent is not made") {
   World bare;
   const auto table = Table();

@@ -30,7 +30,7 @@ bool IsKnownLineage(const flow::TakeoverContext& context, const Lineage& lineage
 Status CheckParent(io::Files& files, const std::string& path) {
   const std::string directory = io::DirectoryOf(path);
   const auto stat = files.Stat(directory);
-  if (stat.has_value() && stat->is_directory) return Status::Ok();
+  if (stat.has_value() && stat->is_directory) return files.CheckWritable(directory);
   if (stat.has_value())
     return Status(Code::kCannotCreate,
                   "cannot create " + path + ": " + directory + " is not a directory");
