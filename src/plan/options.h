@@ -29,6 +29,7 @@ struct OptionSpec {
   bool source = true, sink = true;       // where it may be given
   int64_t min = 0, max = INT64_MAX;      // kInteger, kDuration (ms), kSize (bytes)
   std::string_view choices = {};              // kEnum: "a|b|c"
+  bool default_is_table_name = false;    // not given: the name of the SQL table
 };
 
 struct OptionValue {

@@ -198,6 +198,9 @@ std::string IdentityOf(const TableDef& table) {
   std::string out;
   for (const OptionSpec& spec : table.connector->options) {
     const plan::OptionValue* value = spec.identity ? table.options.Find(spec.name) : nullptr;
+    if (value == nullptr && spec.identity && spec.default_is_table_name) {
+      out += std::string(spec.name) + "=" + table.name + "\n";
+    }
     if (value == nullptr) continue;
     out += std::string(spec.name) + "=" +
            (spec.name == "path" ? PlainPath(value->text) : value->text) + "\n";

@@ -60,6 +60,8 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   engine_options.directory = "/state";
   engine_options.pipeline = "sim";
   engine_options.instance = "box";
+  // A death after the finish marker counts as finished: a rerun would publish again. With an ID it exits at once.
+  engine_options.job = "sim";
   engine_options.canonical_plan = compiled.canonical;
   engine_options.fingerprint = compiled.fingerprint;
   const plan::Plan* plan = compiled.plan.get();
@@ -74,6 +76,7 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
 
     return result;
   }
+  if (*engine == nullptr) return {true, Status::Ok(), 0, "already finished"};
   for (int turn = 0; turn < options.turns_max && !(*engine)->done() && !files.crashed(); ++turn) {
     if (options.before_turn) options.before_turn(files, turn);
     const int64_t wait_ms = (*engine)->Turn();
