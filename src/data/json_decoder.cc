@@ -56,9 +56,11 @@ bool StartsWithMark(const Lines& lines) {
 }
 
 void CopyPadded(std::string_view record, std::string& out) {
-  out.assign(record);
-  out.push_back('\n');
-  out.append(kDecodePadding, '\0');
+  // Its length only grows: what stands behind the line feed is padding, whatever it is.
+  const size_t size = record.size() + 1 + kDecodePadding;
+  if (out.size() < size) out.resize(size + size / 2);
+  if (!record.empty()) std::memcpy(out.data(), record.data(), record.size());
+  out[record.size()] = '\n';
 }
 
 DecodeResult JsonDecoder::Decode(std::string_view block, int64_t position, bool final,
@@ -160,16 +162,16 @@ void JsonDecoder::DecodeValue(std::string_view value, int64_t position, Batch& o
     out.non_rows.push_back(long_line_.Dead(value, position, next, row));
     return;
   }
-  if (value.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    out.non_rows.push_back(SkippedRecord(position, next, row));
-    return;
-  }
   CopyPadded(value, padded_);
   // A line feed is white space here. As a carriage return it is that for the row reader too, and
   // in a string as wrong.
   if (value.find('\n') != std::string_view::npos) {
     std::replace(padded_.begin(), padded_.begin() + static_cast<std::ptrdiff_t>(value.size()), '\n',
                  '\r');
+  }
+  if (*json::SkipBlanks(padded_.data()) == '\n') {
+    out.non_rows.push_back(SkippedRecord(position, next, row));
+    return;
   }
   out.positions.resize(row + 1);
   reader_.Open(out, row, row + 1);

@@ -37,7 +37,7 @@ void RowReader::Open(Batch& batch, uint32_t first, uint32_t last) {
 
 void RowReader::Close(Batch& batch, uint32_t rows) {
   context_.strings.Detach();
-  batch.ResizeOwned(rows);
+  if (batch.rows() != rows) batch.ResizeOwned(rows);
 }
 
 // What stands before a value: the object's begin or a comma, a key, a colon; or the row's end.
