@@ -73,7 +73,8 @@ bool IsNumber(std::string_view token) {
 }
 
 std::string_view TrimEnd(std::string_view token) {
-  while (!token.empty() && (token.back() == ' ' || token.back() == '\t' || token.back() == '\r')) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\t' || token.back() == '\r' ||
+                            token.back() == '\n')) {
     token.remove_suffix(1);
   }
   return token;
