@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""Pipelines that run as a service: followed files, rotation, half lines, idleness, a watermark that is held.
+
+  run.py [NAME...]
+"""
+import argparse
+import gzip
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+
+from weirtest import compare, oracle  # noqa: E402
+from weirtest.books import require_balance  # noqa: E402
+from weirtest.report import Failure, Report, Skip  # noqa: E402
+from weirtest.weir import BUILD, CLEAN_ENV, LOG_DIR, WORK_DIR, Weir, binary_of  # noqa: E402
+
+FOLLOW = """CREATE TABLE src (v INT)
+  WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'json', 'source.monitor-interval' = '20 ms');
+CREATE TABLE out (v INT) WITH ('connector' = 'filesystem', 'path' = '{out}', 'format' = 'json'{sink});
+INSERT INTO out SELECT v FROM src;
+"""
+RUN = ["run", "pipeline.sql", "--progress", "never", "--set", "execution.checkpointing.interval=5 ms"]
+
+
+class Box(Weir):
+    def __init__(self, name, text=None, path="in/app.log*", out="out.jsonl", sink=""):
+        work = os.path.join(WORK_DIR, "service", name)
+        shutil.rmtree(work, ignore_errors=True)
+        os.makedirs(os.path.join(work, "in"))
+        super().__init__(work)
+        self.out_path = out
+        with open(self.path("pipeline.sql"), "w", encoding="utf-8") as f:
+            f.write(text or FOLLOW.format(path=path, out=out, sink=sink))
+
+    def path(self, *parts):
+        return os.path.join(self.cwd, *parts)
+
+    def put(self, name, text, mode="wb"):
+        with open(self.path("in", name), mode) as f:
+            f.write(text.encode() if isinstance(text, str) else text)
+
+    def append(self, name, text):
+        self.put(name, text, "ab")
+
+    def values(self):
+        try:
+            data = compare.output_bytes(self.cwd, self.out_path)
+        except Failure:
+            return []
+        return [int(line.split(b":")[1].rstrip(b"}")) for line in data.splitlines() if line.endswith(b"}")]
+
+    def wait(self, want, process=None, seconds=20):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.values() == want:
+                return
+            if process is not None and not process.running():
+                raise Failure(f"ended while waiting for {want}", process.wait().log())
+            time.sleep(0.01)
+        raise Failure(f"want ...{want[-20:]}, got ...{self.values()[-20:]}", process.err() if process else self.log())
+
+    def still(self, want, seconds=0.5):
+        """Nothing more comes, nothing is written again."""
+        time.sleep(seconds)
+        if self.values() != want:
+            raise Failure(f"want {want} and no more, got {self.values()}", self.log())
+
+    def go(self):
+        """Started, and past its takeover: a signal is a stop from here on."""
+        process = self.start(*RUN)
+        socket = self.path("pipeline.weir", "status.sock")
+        until = time.monotonic() + 20
+        while process.running() and time.monotonic() < until:
+            if os.path.exists(socket) and self("status", "pipeline.sql", "--json").out.find(b'"health"') >= 0:
+                break
+            time.sleep(0.02)
+        return process
+
+    def stop(self, process, code=0):
+        process.signal(signal.SIGTERM)
+        life = process.wait()
+        if life.code != code:
+            raise Failure(f"stopped with {life.code}, want {code}", life.log())
+
+
+def rows(*values):
+    return "".join(f'{{"v":{v}}}\n' for v in values)
+
+
+def half_line(box):
+    """The unterminated tail is held back; it is neither lost nor delivered by a stop (field case 081)."""
+    box.put("app.log", '{"v":1}\n{"v":2}\n{"v":3}')
+    with box.go() as process:
+        box.wait([1, 2], process)
+        box.still([1, 2])
+        box.stop(process)
+    with box.go() as process:
+        box.still([1, 2])
+        box.append("app.log", "\n")
+        box.wait([1, 2, 3], process)
+        box.append("app.log", '{"v":4}')
+        box.append("app.log", '{"v":5}\n')
+        box.append("app.log", rows(6))
+        box.wait([1, 2, 3, 6], process)
+        box.stop(process)
+    dead = box.status("pipeline.sql")["books"]["scan:src"].get("dead")
+    if dead != 1:
+        raise Failure(f"{dead} dead letters for a line that its writer broke, want 1", box.log())
+
+
+def same_inode(box, name, text):
+    """Deletes the file and puts another under its name that has its inode. Made elsewhere, so that a running weir never
+    sees the files that got other inodes."""
+    path = box.path("in", name)
+    inode = os.stat(path).st_ino
+    os.unlink(path)
+    for i in range(3000):
+        spare = box.path(f"spare-{i}")
+        with open(spare, "w", encoding="utf-8") as f:
+            f.write(text)
+        if os.stat(spare).st_ino == inode:
+            os.rename(spare, path)
+            return
+    raise Skip("this file system does not use an inode again soon")
+
+
+def _reused(box, stopped, text, more):
+    box.put("app.log", rows(*range(1, 9)))
+    with box.go() as process:
+        box.wait(list(range(1, 9)), process)
+        if not stopped:
+            same_inode(box, "app.log", text)
+            box.wait([*range(1, 9), *more], process)
+            box.still([*range(1, 9), *more])
+        box.stop(process)
+    if stopped:
+        same_inode(box, "app.log", text)
+        with box.go() as process:
+            box.wait([*range(1, 9), *more], process)
+            box.still([*range(1, 9), *more])
+            box.stop(process)
+
+
+def inode_reused_shorter(box):
+    """A new file with the old inode, shorter than the old offset: read from its beginning (field case 084)."""
+    _reused(box, False, rows(101, 102), [101, 102])
+
+
+def inode_reused_shorter_stopped(box):
+    _reused(box, True, rows(101, 102), [101, 102])
+
+
+def inode_reused_longer(box):
+    _reused(box, False, rows(*range(201, 221)), list(range(201, 221)))
+
+
+def inode_reused_longer_stopped(box):
+    _reused(box, True, rows(*range(201, 221)), list(range(201, 221)))
+
+
+def _rotated(box, stopped):
+    box.put("app.log", rows(1, 2, 3))
+    with box.go() as process:
+        box.wait([1, 2, 3], process)
+        if stopped:
+            box.stop(process)
+        box.append("app.log", rows(4))
+        os.rename(box.path("in", "app.log"), box.path("in", "app.log.1"))
+        box.put("app.log", rows(5, 6))
+        if stopped:
+            process = box.go()
+        try:
+            box.wait([1, 2, 3, 4, 5, 6], process)
+            box.append("app.log", rows(7))
+            box.wait([1, 2, 3, 4, 5, 6, 7], process)
+            os.rename(box.path("in", "app.log.1"), box.path("in", "app.log.2"))
+            os.rename(box.path("in", "app.log"), box.path("in", "app.log.1"))
+            box.put("app.log", rows(8))
+            box.wait([1, 2, 3, 4, 5, 6, 7, 8], process)
+            box.still([1, 2, 3, 4, 5, 6, 7, 8])
+            box.stop(process)
+        finally:
+            process.kill()
+
+
+def rotated(box):
+    """mv app.log app.log.1 and a new app.log: the rest of the old one first, nothing twice though the glob matches both."""
+    _rotated(box, False)
+
+
+def rotated_stopped(box):
+    _rotated(box, True)
+
+
+def rotated_by_copy(box):
+    """cp app.log app.log.1; truncate app.log: what was read is not read again from the copy."""
+    box.put("app.log", rows(1, 2, 3))
+    with box.go() as process:
+        box.wait([1, 2, 3], process)
+        box.stop(process)
+    shutil.copyfile(box.path("in", "app.log"), box.path("in", "app.log.1"))
+    box.put("app.log", "")
+    with box.go() as process:
+        box.still([1, 2, 3])
+        box.append("app.log", rows(4))
+        box.wait([1, 2, 3, 4], process)
+        box.still([1, 2, 3, 4])
+        box.stop(process)
+
+
+def rotated_and_compressed(box):
+    """A rotated file that is compressed keeps its content: positions and digests are of uncompressed bytes, so it is
+    not read again (field case 085)."""
+    box.put("app.log", rows(1, 2, 3))
+    with box.go() as process:
+        box.wait([1, 2, 3], process)
+        with open(box.path("in", "app.log"), "rb") as f:
+            data = f.read()
+        box.put("app.log.1.gz", gzip.compress(data, mtime=0))
+        os.unlink(box.path("in", "app.log"))
+        box.put("app.log", rows(4))
+        box.wait([1, 2, 3, 4], process)
+        box.still([1, 2, 3, 4], 1)
+        box.stop(process)
+
+
+def new_and_vanished_files(box):
+    """An empty directory at the start, files that come and go, one that cannot be read."""
+    with box.go() as process:
+        box.still([])
+        box.put("app.log.a", rows(1))
+        box.wait([1], process)
+        box.put("app.log.b", rows(2))
+        box.wait([1, 2], process)
+        os.unlink(box.path("in", "app.log.a"))
+        box.append("app.log.b", rows(3))
+        box.wait([1, 2, 3], process)
+        box.put("other.txt", rows(99))
+        box.put(".app.log.hidden", rows(98))
+        box.still([1, 2, 3])
+        box.stop(process)
+
+
+def idle_writes_nothing(box):
+    """After the last epoch is sealed an idle pipeline writes 0 bytes, and seals nothing (field case 104)."""
+    box.put("app.log", rows(*range(50)))
+    with box.go() as process:
+        box.wait(list(range(50)), process)
+        time.sleep(1)
+
+        def written():
+            with open(f"/proc/{process.pid}/io", encoding="utf-8") as f:
+                counts = dict(line.split(": ") for line in f.read().splitlines())
+            return int(counts["wchar"]), int(counts["rchar"])
+
+        def epochs():
+            return box.status("pipeline.sql")["sealed_epoch"]
+
+        sealed = epochs()
+        before = written()
+        time.sleep(3)
+        after = written()
+        if after[0] != before[0]:
+            # eventfd wake-ups are eight bytes each; anything else is a file.
+            raise Failure(f"{after[0] - before[0]} bytes written while idle", process.err())
+        if epochs() != sealed:
+            raise Failure(f"epochs sealed while idle: {sealed} -> {epochs()}", process.err())
+        box.append("app.log", rows(50))
+        box.wait(list(range(51)), process)
+        box.stop(process)
+
+
+WINDOW = """CREATE TABLE src (v BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+  WITH ('connector' = 'filesystem', 'path' = 'in/', 'format' = 'json', 'source.monitor-interval' = '20 ms'{idle});
+CREATE TABLE out (v BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+INSERT INTO out SELECT SUM(v) AS v FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end;
+"""
+
+
+def timed(v, seconds):
+    return f'{{"v":{v},"ts":"{oracle.text(1709287200000 + int(seconds * 1000))}"}}\n'
+
+
+def open_windows_stay_open(box):
+    """SIGTERM on an unbounded input: open windows do not fire; they go on after the restart (field case 034)."""
+    box.put("a", timed(1, 1) + timed(2, 2))
+    with box.go() as process:
+        box.still([])
+        box.stop(process)
+    with box.go() as process:
+        box.append("a", timed(4, 3))
+        box.still([])
+        box.append("a", timed(8, 16))
+        box.wait([7], process)
+        box.stop(process)
+    if box.values() != [7]:
+        raise Failure(f"a stop fired an open window: {box.values()}", box.log())
+
+
+def idle_file_lets_go(box):
+    """A followed file at its end holds the watermark until the idle timeout has passed, then it does not."""
+    box.put("a", timed(1, 1))
+    box.put("b", timed(2, 2))
+    with box.go() as process:
+        time.sleep(0.2)
+        box.append("b", timed(4, 30))
+        box.wait([3], process, 10)  # `a` is idle after half a second
+        box.stop(process)
+
+
+def stateless_after_kill(box):
+    """kill -9 of a followed pipeline, rows that come while it is away, twice."""
+    box.put("app.log", rows(*range(100)))
+    want = list(range(100))
+    for i in range(3):
+        with box.go() as process:
+            box.wait(want, process)
+            process.kill()
+        box.append("app.log", rows(1000 + i))
+        want.append(1000 + i)
+    with box.go() as process:
+        box.wait(want, process)
+        box.stop(process)
+
+
+def output_on_another_filesystem(box):
+    """Rolling output on a mount of its own: the file in progress is made beside its final name (field case 087)."""
+    if os.getuid() != 0:
+        raise Skip("not root: nothing can be mounted")
+    target = box.path("mounted")
+    os.makedirs(target)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "weir-test", target], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise Skip("mount does not work here: " + done.stdout.decode().strip())
+    try:
+        box.put("app.log", rows(*range(200)))
+        with box.go() as process:
+            box.wait(list(range(200)), process)
+            box.stop(process)
+        box.append("app.log", rows(200))
+        with box.go() as process:
+            box.wait(list(range(201)), process)
+            box.stop(process)
+    finally:
+        subprocess.run(["umount", "-l", target], check=False)
+
+
+HELD = """SET 'weir.memory.limit' = '{limit}';
+CREATE TABLE src (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+  WITH ('connector' = 'filesystem', 'path' = 'in/', 'format' = 'json', 'scan.watermark.alignment.max-drift' = '100 h');
+CREATE TABLE out (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+INSERT INTO out SELECT k, COUNT(*) AS n FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' MINUTE)
+  GROUP BY window_start, window_end, k;
+"""
+
+
+def held_watermark(box):
+    """Open windows of more than five times the memory limit: the source goes on, memory stays bounded, all close right.
+
+    File `a` holds the watermark at the beginning; `b` fills one window after the other, all open at once."""
+    windows, keys, pad = 12, 4000, "x" * 80
+    begin = 1709287200000
+    with open(box.path("in", "a"), "w", encoding="utf-8") as f:
+        f.write(f'{{"k":"first","ts":"{oracle.text(begin)}"}}\n')
+        f.write(f'{{"k":"last","ts":"{oracle.text(begin + windows * 600000)}"}}\n')
+    with open(box.path("in", "b"), "w", encoding="utf-8") as f:
+        for w in range(windows):
+            for repeat in range(2):
+                for k in range(keys):
+                    f.write(f'{{"k":"{pad}{k}","ts":"{oracle.text(begin + w * 600000 + 1000 + repeat)}"}}\n')
+    want = [f'{{"k":"first","n":1}}\n'] + [f'{{"k":"{pad}{k}","n":2}}\n' for k in range(keys)] * windows
+    want.append('{"k":"last","n":1}\n')
+    held = windows * keys * (len(pad) + 48)
+    limit = 1 << 20
+    if held < 5 * limit:
+        raise Failure("the case holds too little")
+    peaks = {}
+    binary = os.path.join(BUILD, "release", "weir")
+    for name in ("1 mib", "1 gib"):
+        with open(box.path("pipeline.sql"), "w", encoding="utf-8") as f:
+            f.write(HELD.format(limit=name))
+        shutil.rmtree(box.path("pipeline.weir"), ignore_errors=True)
+        for leftover in os.listdir(box.cwd):
+            if "out.jsonl" in leftover:
+                os.unlink(box.path(leftover))
+        process = subprocess.Popen([binary if os.path.exists(binary) else binary_of("fault"), "run", "pipeline.sql", "--progress",
+                                    "never", "--set", "execution.checkpointing.interval=20 ms"], cwd=box.cwd,
+                                   env=CLEAN_ENV, stderr=subprocess.PIPE)
+        error = process.stderr.read().decode()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise Failure(f"exit {process.returncode}", error)
+        peaks[name] = usage.ru_maxrss * 1024
+        compare.require_equal("".join(want).encode(), compare.output_bytes(box.cwd, "out.jsonl"), f"limit {name}", error)
+    require_balance(box.status("pipeline.sql"), box.log(), settled=False)
+    saved = peaks["1 gib"] - peaks["1 mib"]
+    print(f"# held-watermark: {held >> 20} MiB held; peak {peaks['1 mib'] >> 20} MiB with a limit of 1 MiB, "
+          f"{peaks['1 gib'] >> 20} MiB with 1 GiB")
+    if saved < held // 4:
+        raise Failure(f"the limit saved {saved >> 20} MiB of {held >> 20} MiB: {peaks}")
+
+
+CHECKS = [half_line, inode_reused_shorter, inode_reused_shorter_stopped, inode_reused_longer, inode_reused_longer_stopped,
+          rotated, rotated_stopped, rotated_by_copy, rotated_and_compressed, new_and_vanished_files, idle_writes_nothing,
+          open_windows_stay_open, idle_file_lets_go, stateless_after_kill, output_on_another_filesystem, held_watermark]
+
+
+def box_of(check):
+    name = check.__name__.replace("_", "-")
+    if check in (open_windows_stay_open, idle_file_lets_go):
+        idle = ", 'scan.watermark.idle-timeout' = '500 ms'" if check is idle_file_lets_go else ""
+        return Box(name, WINDOW.format(idle=idle))
+    if check is held_watermark:
+        return Box(name, HELD.format(limit="1 mib"))
+    if check is output_on_another_filesystem:
+        return Box(name, out="mounted/", sink=", 'sink.rolling-policy.file-size' = '200 b', 'sink.rolling-policy.rollover-interval' = '200 ms'")
+    return Box(name)
+
+
+def run_check(check):
+    check(box_of(check))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    report = Report("service", LOG_DIR)
+    report.check_all([(c.__name__.replace("_", "-"), run_check, c) for c in CHECKS
+                      if not args.names or any(c.__name__.replace("_", "-").startswith(n) for n in args.names)])
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
