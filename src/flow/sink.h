@@ -72,6 +72,8 @@ class SinkStage {
   virtual std::function<Status()> Sealed(EpochId epoch) = 0;
   // How the rows of sealed epochs become acked: a local file's are acked by the seal itself (true), a spool's by its delivery.
   virtual bool acked_by_seal() const = 0;
+  // ms until this stage wants a cut although no row comes (a rolling file becomes old enough); -1: never.
+  virtual int64_t CutWantedMs() const = 0;
 
   virtual std::optional<protocol::Park> park() const = 0;   // the evidence cannot decide: nothing more is written
   virtual NodeBooks& books() = 0;

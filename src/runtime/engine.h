@@ -97,6 +97,8 @@ class Engine {
   bool ReadSources(int64_t now_ns);
   void UpdatePressure(bool ask_disk);
   bool CutDue(int64_t now_ns) const;
+  int64_t CutWantedMs() const;
+  bool StageParked() const;
   void TryFinish();
   void End(Status status);
   int64_t WaitMs(bool progressed) const;

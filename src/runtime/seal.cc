@@ -22,6 +22,14 @@ void Engine::Cut() {
   const bool end_of_input = phase_ == Phase::kFinishing &&
                             std::all_of(graph_->scans().begin(), graph_->scans().end(), [](const auto& s) { return s->ended(); });
   if (phase_ != Phase::kReading) final_cut_done_ = true;
+  // Rows that a stage has taken and then parked on cannot be sealed: the epoch is dropped and read again by the next start.
+  for (const Sink& sink : graph_->sinks()) {
+    if (sink.stage == nullptr || !sink.stage->park()) continue;
+    const flow::NodeBooks& books = sink.books();
+    if (books[flow::Count::kStaged] != books[flow::Count::kSealed]) {
+      return End(Status(Code::kRefused, sink.name + " is parked: " + sink.stage->park()->facts));
+    }
+  }
   store::FrozenEpoch epoch;
   epoch.id = next_epoch_++;
   for (Sink& sink : graph_->sinks()) {

@@ -33,10 +33,12 @@ int64_t Engine::Turn() {
   }
   CheckErrors();
   if (phase_ == Phase::kDone) return 0;
+  // A stop with nothing to seal seals nothing.
+  if (phase_ == Phase::kStopping && !final_cut_done_ && NothingUnsealed()) final_cut_done_ = true;
   // 6-7. Cut between two batches, so that nothing is in flight; hand the frozen epoch to the disk worker.
   if (CutDue(env_.clock.MonotonicNs())) {
     Cut();
-    StartSeal();
+    if (phase_ != Phase::kDone) StartSeal();
   }
   deliveries_->Step(sealed_);
   WriteAckedNotes();
@@ -123,8 +125,19 @@ void Engine::UpdatePressure(bool ask_disk) {
   pressure_ = now;
 }
 
+bool Engine::StageParked() const {
+  return std::any_of(graph_->sinks().begin(), graph_->sinks().end(),
+                     [](const Sink& sink) { return sink.stage != nullptr && sink.stage->park().has_value(); });
+}
+
 bool Engine::ReadSources(int64_t now_ns) {
   if (phase_ != Phase::kReading || pressure_ != Pressure::kNone) return false;
+  if (StageParked()) {
+    // A parked file has no place for its rows, and a row that is read must go to all sinks: nothing more is read. What
+    // is sealed is still delivered; a bounded run then has nothing left to wait for.
+    if (plan_->bounded) phase_ = Phase::kFinishing;
+    return false;
+  }
   auto& scans = graph_->scans();
   const int64_t until_ns = now_ns + kReadBudgetNs;
   size_t idle = 0;
@@ -159,8 +172,17 @@ bool Engine::ReadSources(int64_t now_ns) {
 
 bool Engine::NothingUnsealed() const {
   if (seal_state_ != SealState::kNone) return false;
-  if (first_epoch_of_run_) return false;
+  if (first_epoch_of_run_ || CutWantedMs() == 0) return false;
   return std::none_of(graph_->scans().begin(), graph_->scans().end(), [](const auto& s) { return s->dirty(); });
+}
+
+int64_t Engine::CutWantedMs() const {
+  int64_t wait = -1;
+  for (const Sink& sink : graph_->sinks()) {
+    const int64_t ms = sink.stage != nullptr ? sink.stage->CutWantedMs() : -1;
+    if (ms >= 0 && (wait < 0 || ms < wait)) wait = ms;
+  }
+  return wait;
 }
 
 bool Engine::CutDue(int64_t now_ns) const {
@@ -234,6 +256,7 @@ int64_t Engine::WaitMs(bool progressed) const {
       if (ms >= 0) wait = std::min(wait, ms);
     }
     if (!NothingUnsealed() && seal_state_ == SealState::kNone) at(last_cut_ns_ + interval_ms_ * 1000000);
+    if (const int64_t ms = CutWantedMs(); ms > 0) wait = std::min(wait, ms);
   }
   if (seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) at(seal_retry_ns_);
   if (pressure_ == Pressure::kStagePaused) at(next_stage_retry_ns_);

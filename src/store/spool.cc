@@ -207,6 +207,7 @@ class SpoolImpl : public Spool {
   }
 
   bool acked_by_seal() const override { return false; }
+  int64_t CutWantedMs() const override { return -1; }
   std::optional<protocol::Park> park() const override { return std::nullopt; }
   flow::NodeBooks& books() override { return books_; }
 

@@ -49,6 +49,7 @@ class AppendStage : public flow::SinkStage {
   Status Sync() override;
   std::function<Status()> Sealed(EpochId epoch) override;
   bool acked_by_seal() const override { return true; }
+  int64_t CutWantedMs() const override { return -1; }
   std::optional<protocol::Park> park() const override { return park_; }
   flow::NodeBooks& books() override { return books_; }
 

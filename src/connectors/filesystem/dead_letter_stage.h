@@ -63,6 +63,7 @@ class DeadLetterStage : public flow::SinkStage {
   Status Sync() override { return frozen_ == nullptr ? Status::Ok() : frozen_->Sync(); }
   std::function<Status()> Sealed(EpochId epoch) override;
   bool acked_by_seal() const override { return true; }
+  int64_t CutWantedMs() const override { return -1; }
   std::optional<protocol::Park> park() const override { return std::nullopt; }
   flow::NodeBooks& books() override { return books_; }
 

@@ -34,6 +34,12 @@ bool RollingStage::ShouldClose(bool end_of_input) const {
          age_ms >= options_.rollover_interval_ms;
 }
 
+int64_t RollingStage::CutWantedMs() const {
+  if (park_ || file_ == nullptr || file_->length() == 0) return -1;
+  const int64_t age_ms = (clock_.MonotonicNs() - opened_ns_) / 1'000'000;
+  return std::max<int64_t>(0, options_.rollover_interval_ms - age_ms);
+}
+
 std::optional<flow::Extent> RollingStage::Freeze(EpochId epoch, bool end_of_input) {
   last_epoch_ = epoch;
   if (park_) return std::nullopt;

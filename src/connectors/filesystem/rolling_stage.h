@@ -74,6 +74,7 @@ class RollingStage : public flow::SinkStage {
   Status Sync() override;
   std::function<Status()> Sealed(EpochId epoch) override;
   bool acked_by_seal() const override { return true; }
+  int64_t CutWantedMs() const override;
   std::optional<protocol::Park> park() const override;
   flow::NodeBooks& books() override { return books_; }
 
