@@ -4,13 +4,19 @@
   run.py [NAME...]
 """
 import argparse
+import base64
 import csv
 import datetime
+import decimal
 import glob
+import json
 import os
 import re
 import shutil
+import signal
+import sqlite3
 import sys
+import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
@@ -58,10 +64,139 @@ def judge_access_log(work):
         raise Failure("no unparsable line: the example would show nothing")
 
 
-# Example -> (input files: name in the working directory, path in the project; what judges the outputs).
+def lines_of(work, name):
+    path = os.path.join(work, name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line, parse_float=decimal.Decimal) for line in f]
+
+
+def require_equal(want, got, what):
+    if want != got:
+        first = next((pair for pair in zip(want, got) if pair[0] != pair[1]), (len(want), len(got)))
+        raise Failure(f"{what} differs: want, got {first}")
+
+
+def judge_sessions(work):
+    """Each event is in a visit, late or broken."""
+    def merge(a, b):
+        amounts = [x for x in (a[1], b[1]) if x is not None]
+        return [a[0] + b[0], sum(amounts) if amounts else None]
+
+    sessions, highest = oracle.Session(1800000, lambda: [0, None], merge), oracle.NEVER
+    late, broken = [], []
+    with open(os.path.join(work, "events.jsonl"), "rb") as f:
+        for line in f.read().splitlines():
+            try:
+                event = json.loads(line)
+            except ValueError:
+                broken.append(base64.b64encode(line).decode())
+                continue
+            ts = oracle.ms(event["at"].rstrip("Z"))
+            group = sessions.add(event["user"], ts, highest - 60000)
+            if group is None:
+                late.append((event["user"], event["page"], oracle.text(ts) + "Z", oracle.text(highest - 60000) + "Z"))
+                continue
+            group[0] += 1
+            if "amount" in event:
+                group[1] = (group[1] or 0) + decimal.Decimal(event["amount"])
+            highest = max(highest, ts)
+    sessions.advance(oracle.END)
+    want = [(user, oracle.text(start) + "Z", oracle.text(end) + "Z", *g) for start, end, user, g in sessions.fired]
+    got = [(v["user"], v["begun"], v["ended"], v["pages"], v["spent"]) for v in lines_of(work, "visits.jsonl")]
+    require_equal(want, got, "visits.jsonl")
+    got = [(v["user"], v["page"], v["at"], v["watermark"]) for v in lines_of(work, "late.jsonl")]
+    require_equal(late, got, "late.jsonl")
+    require_equal(broken, [v["raw"] for v in lines_of(work, "broken.jsonl")], "broken.jsonl")
+    if not late or not broken:
+        raise Failure("no late or no broken event: the example would show nothing")
+
+
+def judge_earthquakes(work):
+    """Each of the 38,094 events is in the row of its day and kind."""
+    days = {}
+    with open(os.path.join(work, "earthquakes.txt"), encoding="utf-8", newline="") as f:
+        for row in csv.DictReader(f):
+            key = (row["DateTime"][:10].replace("/", "-") + " 00:00:00.000", row["MagType"])
+            day = days.setdefault(key, [0, None, decimal.Decimal(0), 0])
+            day[0] += 1
+            if row["Magnitude"]:
+                magnitude = decimal.Decimal(row["Magnitude"])
+                day[1] = magnitude if day[1] is None else max(day[1], magnitude)
+            if row["Depth"]:
+                day[2], day[3] = day[2] + decimal.Decimal(row["Depth"]), day[3] + 1
+    micro = decimal.Decimal("0.000001")
+    want = sorted((*key, count, None if top is None else str(top),
+                   str((total / n).quantize(micro, decimal.ROUND_HALF_UP)) if n else None)
+                  for key, (count, top, total, n) in days.items())
+    connection = sqlite3.connect(os.path.join(work, "earthquakes.db"))
+    got = sorted(connection.execute("SELECT day_start, magnitude_type, quakes, strongest, depth_km FROM per_day"))
+    connection.close()
+    require_equal(want, got, "earthquakes.db")
+
+
+def live_rolling_log(weir, work):
+    """Runs on: a log that grows, is rotated, and whose reader is stopped and started again."""
+    log, script = os.path.join(work, "app.log"), os.path.join(work, "rolling-log.sql")
+    with open(script, encoding="utf-8") as f:
+        text = f.read()
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(text.replace("'10 s'", "'1 ms'"))  # a part is closed with every epoch
+
+    def append(text):
+        with open(log, "a", encoding="utf-8") as f:
+            f.write(text)
+
+    def sealed(process, table, position):
+        """Until the running process says that it stands there, or 30 s."""
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            life = weir("status", "rolling-log.sql", "--json")
+            if life.code == 0:
+                status = json.loads(life.out)
+                for source in status.get("sources", []):
+                    at = sum(p["position"] for p in source.get("partitions", []))
+                    if source["table"] == table and at >= position and status["health"] == "healthy":
+                        return
+            time.sleep(0.05)
+        raise Failure(f"{table} did not get to {position}", process.err())
+
+    append("2026-11-02T10:00:00 INFO started\n2026-11-02T10:00:01 ERROR disk on fire\n")
+    run = ("run", "rolling-log.sql", "--progress", "never", "--trace", "trace.jsonl")
+    with weir.start(*run) as process:
+        sealed(process, "app_log", os.path.getsize(log))
+        os.rename(log, log + ".1")
+        append("nonsense\n2026-11-02T10:00:02 ERROR no water\n")
+        sealed(process, "app_log", os.path.getsize(log))
+        process.signal(signal.SIGTERM)
+        life = process.wait()
+        if life.code != 0:
+            raise Failure(f"stopped with {life.code}", life.log())
+    append("2026-11-02T10:00:03 WARN wet\n2026-11-02T10:00:04 ERROR no air\n")
+    with weir.start(*run) as process:
+        sealed(process, "app_log", os.path.getsize(log))
+        process.signal(signal.SIGTERM)
+        life = process.wait()
+        if life.code != 0:
+            raise Failure(f"stopped with {life.code}", life.log())
+
+
+def judge_rolling_log(work):
+    parts = sorted(glob.glob(os.path.join(work, "errors", "part-*.json")))
+    got = [(row["message"], row["place"]) for part in parts for row in lines_of(work, os.path.relpath(part, work))]
+    require_equal([("disk on fire", 2), ("no water", 2), ("no air", 4)], got, "errors/")
+
+
+# Example -> (input files: name in the working directory, path in the project; what judges the outputs). One that runs
+# on has a function beside it that drives it.
 EXAMPLES = {
     "access-log": ({"access.log": "tests/data/access.log"}, judge_access_log),
+    "earthquakes": ({"earthquakes.txt": "tests/data/earthquakes.txt"}, judge_earthquakes),
+    "rolling-log": ({}, judge_rolling_log),
+    "sessions": ({"events.jsonl": "docs/examples/events.jsonl"}, judge_sessions),
 }
+LIVE = {"rolling-log": live_rolling_log}
 
 
 def example(path):
@@ -76,9 +211,12 @@ def example(path):
     for target, source in inputs.items():
         shutil.copyfile(os.path.join(ROOT, source), os.path.join(work, target))
     weir = Weir(work)
-    weir("check", name + ".sql", want=0)
     weir("explain", name + ".sql", want=0)
-    weir("run", name + ".sql", "--progress", "never", "--trace", "trace.jsonl", want=0)
+    if name in LIVE:
+        LIVE[name](weir, work)
+    else:
+        weir("check", name + ".sql", want=0)
+        weir("run", name + ".sql", "--progress", "never", "--trace", "trace.jsonl", want=0)
     judge(work)
     require_balance(weir.status(name + ".sql"), weir.log())
     weir("trace", "verify", "trace.jsonl", want=0)
