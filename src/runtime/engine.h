@@ -145,6 +145,7 @@ class Engine {
   EpochId next_epoch_ = 1;
   EpochId sealed_ = 0;
   uint64_t sealed_in_run_ = 0;
+  bool evictable_ = true;                              // false: the last eviction left more than the share, and cutting early would not help
   int64_t last_cut_ns_ = 0;
   int64_t interval_ms_ = 1000;
   int pending_work_ = 0;                               // disk jobs of sinks (renames, receipt files)

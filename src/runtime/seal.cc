@@ -155,8 +155,11 @@ void Engine::AfterSeal() {
     if (bytes <= share) break;
     const uint64_t own = ref.op->StateBytes();
     const uint64_t others = bytes - own;
-    bytes -= ref.op->Evict(share > others ? share - others : 0);
+    // Half of the share is kept: room for what changes until the next cut.
+    const uint64_t keep = share / 2;
+    bytes -= ref.op->Evict(keep > others ? keep - others : 0);
   }
+  evictable_ = bytes <= share;
 }
 
 // Work of a sink on the disk worker: renames, receipt files, trims. In order with the seals.

@@ -107,6 +107,9 @@ void Engine::UpdatePressure(bool ask_disk) {
     if (sink.spool != nullptr) facts.spool_bytes += sink.spool->SpoolBytes();
   }
   facts.seal_waits_for_space = seal_state_ == SealState::kWaitsForSpace;
+  facts.seal_in_flight = seal_state_ != SealState::kNone;
+  facts.state_bytes = graph_->StateBytes();
+  facts.state_bytes_max = memory_limit_ / 2;
   if (ask_disk) {
     const Result<io::SpaceInfo> space = env_.files.Space(options_.directory);
     facts.free_known = space.has_value();
@@ -120,9 +123,11 @@ void Engine::UpdatePressure(bool ask_disk) {
   }
   const Pressure now = DecidePressure(facts);
   if (now == pressure_) return;
+  const bool routine = now == Pressure::kUnsealedState || pressure_ == Pressure::kUnsealedState;
+  pressure_ = now;
+  if (routine) return;
   if (now != Pressure::kNone) LogWarning("reading_paused", {{"reason", DescribePressure(now, facts)}});
   else LogInfo("reading_resumed");
-  pressure_ = now;
 }
 
 bool Engine::StageParked() const {
@@ -188,7 +193,9 @@ int64_t Engine::CutWantedMs() const {
 bool Engine::CutDue(int64_t now_ns) const {
   if (seal_state_ != SealState::kNone || phase_ == Phase::kDone) return false;
   if (phase_ == Phase::kFinishing || phase_ == Phase::kStopping) return !final_cut_done_;
-  if (now_ns - last_cut_ns_ < interval_ms_ * 1000000) return false;
+  // State above its share is cut early: only what is sealed can leave memory.
+  const bool early = pressure_facts_.state_bytes > memory_limit_ / 2 && evictable_;
+  if (!early && now_ns - last_cut_ns_ < interval_ms_ * 1000000) return false;
   return !NothingUnsealed();
 }
 
