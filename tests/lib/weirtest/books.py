@@ -23,8 +23,10 @@ def unbalanced(books, settled=True, acked_later=False):
             hold("in = staged + dead", c("in"), c("staged", "dead"))
             if settled:
                 hold("staged = sealed", c("staged"), c("sealed"))
-                if not acked_later or "acked" in counts:
+                if not acked_later:
                     hold("sealed = acked + dropped", c("sealed"), c("acked", "dropped"))
+                elif c("sealed") < c("acked", "dropped"):
+                    wrong.append(f"{node}: more acked than sealed")
         elif "filtered" in counts or "out" in counts:
             hold("in = out + filtered + dead", c("in"), c("out", "filtered", "dead"))
     return wrong
