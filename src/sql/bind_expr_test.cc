@@ -213,7 +213,7 @@ TEST_CASE("patterns are literals and are compiled now") {
       {"DATE_FORMAT(ts, s)", "ERROR 17: the pattern of DATE_FORMAT must be a text literal"},
   });
   const std::string week_year = Bound("DATE_FORMAT(ts, 'YYYY')");
-  CHECK(week_year.starts_with("ERROR 17: the pattern 'YYYY' of DATE_FORMAT is wrong: "));
+  CHECK(week_year.starts_with("ERROR 17: DATE_FORMAT: pattern 'YYYY': "));
   CHECK(week_year.find("'yyyy'") != std::string::npos);
 }
 

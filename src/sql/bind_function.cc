@@ -338,8 +338,10 @@ bool ExprBinder::CheckPattern(const ExprAst& call, char code, const Expr& arg) {
       status = CheckRegex(arg.literal.text);
     }
     if (status.ok()) return true;
-    diagnostics_.Error(arg.position, "the pattern '" + arg.literal.text + "' of " + call.name +
-                                         " is wrong: " + status.message());
+    const std::string what =
+        code == 'P' ? call.name : "the pattern '" + arg.literal.text + "' of " + call.name;
+    diagnostics_.Error(arg.position,
+                       what + (code == 'P' ? ": " : " is wrong: ") + status.message());
     return false;
   }
   diagnostics_.Error(arg.position, "the pattern of " + call.name + " must be a text literal");
