@@ -16,30 +16,38 @@ struct Findings {
 
 bool HasGlob(const std::string& path) { return path.find_first_of("*?[") != std::string::npos; }
 
-std::string LocalPath(const std::string& path) { return path.starts_with("file://") ? path.substr(7) : path; }
+std::string LocalPath(const std::string& path) {
+  return path.starts_with("file://") ? path.substr(7) : path;
+}
 
-void CheckSourcePath(World& world, const plan::TableDef& table, const std::string& path, Findings* out) {
+void CheckSourcePath(World& world, const plan::TableDef& table, const std::string& path,
+                     Findings* out) {
   const std::string absolute = world.files().AbsolutePath(path);
   out->notes.push_back("table " + table.name + " reads " + absolute);
   if (HasGlob(path)) return;
-  if (!world.files().Exists(path)) out->errors.push_back("table " + table.name + ": " + absolute + " does not exist");
+  if (!world.files().Exists(path))
+    out->errors.push_back("table " + table.name + ": " + absolute + " does not exist");
 }
 
-void CheckSinkPath(World& world, const plan::TableDef& table, const std::string& path, Findings* out) {
+void CheckSinkPath(World& world, const plan::TableDef& table, const std::string& path,
+                   Findings* out) {
   const std::string absolute = world.files().AbsolutePath(path);
   out->notes.push_back("table " + table.name + " writes " + absolute);
   const bool directory = path.ends_with("/");
-  const std::string parent = directory ? absolute.substr(0, absolute.find_last_not_of('/') + 1) : io::DirectoryOf(absolute);
+  const std::string parent = directory ? absolute.substr(0, absolute.find_last_not_of('/') + 1)
+                                       : io::DirectoryOf(absolute);
   const Result<io::FileStat> stat = world.files().Stat(parent);
   if (!stat) {
-    out->errors.push_back("table " + table.name + ": the directory " + parent + " does not exist (weir creates no directories for output)");
+    out->errors.push_back("table " + table.name + ": the directory " + parent +
+                          " does not exist (weir creates no directories for output)");
     return;
   }
   if (!stat->is_directory) {
     out->errors.push_back("table " + table.name + ": " + parent + " is not a directory");
     return;
   }
-  if (Status status = world.files().CheckWritable(parent); !status.ok()) out->errors.push_back("table " + table.name + ": " + status.message());
+  if (Status status = world.files().CheckWritable(parent); !status.ok())
+    out->errors.push_back("table " + table.name + ": " + status.message());
 }
 
 void CheckPaths(World& world, const plan::Plan& plan, Findings* out) {
@@ -54,8 +62,10 @@ void CheckPaths(World& world, const plan::Plan& plan, Findings* out) {
     }
     if (table == nullptr || table->options.Find("path") == nullptr) continue;
     const std::string path = LocalPath(table->options.String("path"));
-    if (source) CheckSourcePath(world, *table, path, out);
-    else CheckSinkPath(world, *table, path, out);
+    if (source)
+      CheckSourcePath(world, *table, path, out);
+    else
+      CheckSinkPath(world, *table, path, out);
   }
 }
 
@@ -82,12 +92,16 @@ void CheckSavedState(World& world, const Project& project, Findings* out) {
     return;
   }
   if (facts->any_run_row && !facts->fingerprint_matches) {
-    out->errors.push_back("the saved state is of another plan: " +
-                          plan::DescribeDifference((*store)->StoredCanonicalPlan(), project.output.canonical) +
-                          "; weir run --fresh starts over and would drop " + std::to_string(facts->undelivered_rows) + " undelivered rows");
+    out->errors.push_back(
+        "the saved state is of another plan: " +
+        plan::DescribeDifference((*store)->StoredCanonicalPlan(), project.output.canonical) +
+        "; weir run --fresh starts over and would drop " + std::to_string(facts->undelivered_rows) +
+        " undelivered rows");
   } else {
     const protocol::TakeoverDecision decision = protocol::DecideTakeover(*facts);
-    out->notes.push_back(std::string("the next run: ") + protocol::TakeoverActionName(decision.action) + " (" + decision.reason + ")");
+    out->notes.push_back(std::string("the next run: ") +
+                         protocol::TakeoverActionName(decision.action) + " (" + decision.reason +
+                         ")");
   }
 }
 
@@ -109,12 +123,14 @@ int CheckCommand(World& world, const Invocation& invocation) {
   }
   const bool good = project->ok() && findings.errors.empty();
   if (invocation.json) {
-    Print("{\"ok\":" + std::string(good ? "true" : "false") + ",\"diagnostics\":" + project->Diagnostics(true) + ",\"errors\":" +
-          ListJson(findings.errors) + ",\"notes\":" + ListJson(findings.notes) + "}\n");
+    Print("{\"ok\":" + std::string(good ? "true" : "false") + ",\"diagnostics\":" +
+          project->Diagnostics(true) + ",\"errors\":" + ListJson(findings.errors) +
+          ",\"notes\":" + ListJson(findings.notes) + "}\n");
     return good ? kExitOk : kExitConfig;
   }
   PrintError(project->Diagnostics(false));
-  for (const std::string& error : findings.errors) PrintError(invocation.file + ": " + error + "\n");
+  for (const std::string& error : findings.errors)
+    PrintError(invocation.file + ": " + error + "\n");
   if (project->ok()) {
     for (const std::string& note : findings.notes) Print(note + "\n");
     Print("fingerprint " + project->output.fingerprint.ToHex() + "\n");

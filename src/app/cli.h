@@ -16,21 +16,21 @@ enum class Verb { kRun, kCheck, kExplain, kStatus, kResolve, kTraceVerify, kVers
 
 struct Invocation {
   Verb verb = Verb::kRun;
-  std::string file;                         // the SQL file, or the trace
+  std::string file;  // the SQL file, or the trace
   std::optional<std::string> data_dir;
-  std::optional<std::string> config;        // weir.toml
-  std::map<std::string, std::string> set;   // --set key=value
+  std::optional<std::string> config;       // weir.toml
+  std::map<std::string, std::string> set;  // --set key=value
   bool json = false;
   // run
   bool fresh = false;
   bool discard_undelivered = false;
   std::optional<std::string> job;
-  std::optional<std::string> drain;         // a duration
+  std::optional<std::string> drain;  // a duration
   std::optional<std::string> trace;
-  bool progress = true;                     // on a terminal
+  bool progress = true;  // on a terminal
   // explain
   bool connectors = false;
-  bool options = false;                     // the option tables as Markdown: docs/options.md
+  bool options = false;  // the option tables as Markdown: docs/options.md
   // resolve
   std::vector<std::pair<protocol::Verb, std::string>> words;
   bool yes = false;

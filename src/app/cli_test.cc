@@ -14,8 +14,9 @@ Result<ParsedCommandLine> Parse(std::vector<const char*> words) {
 }  // namespace
 
 TEST_CASE("run takes what product.md lists") {
-  const auto parsed = Parse({"run", "a.sql", "--fresh", "--discard-undelivered", "--job", "2026-11", "--drain", "5 s", "--data-dir", "/d", "--trace",
-                             "t", "--set", "a.b=c=d", "--set", "x=", "--json"});
+  const auto parsed = Parse({"run", "a.sql", "--fresh", "--discard-undelivered", "--job", "2026-11",
+                             "--drain", "5 s", "--data-dir", "/d", "--trace", "t", "--set",
+                             "a.b=c=d", "--set", "x=", "--json"});
   REQUIRE(parsed.has_value());
   const Invocation& in = parsed->invocation;
   CHECK(in.verb == Verb::kRun);
@@ -36,7 +37,8 @@ TEST_CASE("each verb is told apart") {
   CHECK(Parse({"status", "--data-dir", "x"})->invocation.verb == Verb::kStatus);
   CHECK(Parse({"version", "--json"})->invocation.verb == Verb::kVersion);
   CHECK(Parse({"trace", "verify", "t"})->invocation.file == "t");
-  const auto resolve = Parse({"resolve", "a.sql", "--rewind-file", "out", "--accept-gap", "src:/x", "--yes"});
+  const auto resolve =
+      Parse({"resolve", "a.sql", "--rewind-file", "out", "--accept-gap", "src:/x", "--yes"});
   REQUIRE(resolve.has_value());
   CHECK(resolve->invocation.words.size() == 2);
   CHECK(resolve->invocation.yes);

@@ -17,10 +17,11 @@ int ResolveCommand(World& world, const Invocation& invocation);
 int TraceVerifyCommand(World& world, const Invocation& invocation);
 int VersionCommand(const Invocation& invocation);
 
-// `weir: what is wrong` on stderr (or {"error":..,"code":..} on stdout with --json); the exit code that belongs to it.
+// `weir: what is wrong` on stderr (or {"error":..,"code":..} on stdout with --json); the exit code
+// that belongs to it.
 int ReportFailure(const Status& status, bool json);
-void Print(std::string_view text);        // stdout
-void PrintError(std::string_view text);   // stderr
+void Print(std::string_view text);       // stdout
+void PrintError(std::string_view text);  // stderr
 
 }  // namespace weir::app
 

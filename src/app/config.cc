@@ -16,7 +16,8 @@ constexpr std::string_view kLogKeys[] = {"level", "format"};
 
 class Reader {
  public:
-  Reader(std::string file, std::string pipeline) : file_(std::move(file)), pipeline_(std::move(pipeline)) {}
+  Reader(std::string file, std::string pipeline)
+      : file_(std::move(file)), pipeline_(std::move(pipeline)) {}
 
   Result<Config> Read(const toml::table& root) {
     Table(root, "", false);
@@ -27,16 +28,21 @@ class Reader {
  private:
   void Error(const toml::node& at, const std::string& what) {
     if (!error_.empty()) error_ += "\n";
-    error_ += file_ + ":" + std::to_string(at.source().begin.line) + ":" + std::to_string(at.source().begin.column) + ": " + what;
+    error_ += file_ + ":" + std::to_string(at.source().begin.line) + ":" +
+              std::to_string(at.source().begin.column) + ": " + what;
   }
 
   void Unknown(const toml::key& key, std::span<const std::string_view> known) {
     if (!error_.empty()) error_ += "\n";
-    error_ += file_ + ":" + std::to_string(key.source().begin.line) + ":" + std::to_string(key.source().begin.column) +
-              ": unknown key \"" + std::string(key.str()) + "\"";
+    error_ += file_ + ":" + std::to_string(key.source().begin.line) + ":" +
+              std::to_string(key.source().begin.column) + ": unknown key \"" +
+              std::string(key.str()) + "\"";
     const std::string_view near = Nearest(key.str(), known);
     if (!near.empty()) error_ += "; did you mean \"" + std::string(near) + "\"?";
-    if (key.str() == "http") error_ += " (the HTTP pages are not in this version: weir status answers on the state directory's socket)";
+    if (key.str() == "http")
+      error_ +=
+          " (the HTTP pages are not in this version: weir status answers on the state directory's "
+          "socket)";
   }
 
   std::optional<std::string> Text(const toml::node& node) {
@@ -52,16 +58,25 @@ class Reader {
       const auto text = Text(value);
       if (!text) continue;
       if (key.str() == "level") {
-        if (*text == "error") config_.log_level = LogLevel::kError;
-        else if (*text == "warning") config_.log_level = LogLevel::kWarning;
-        else if (*text == "info") config_.log_level = LogLevel::kInfo;
-        else if (*text == "debug") config_.log_level = LogLevel::kDebug;
-        else Error(value, "level is one of error, warning, info, debug");
+        if (*text == "error")
+          config_.log_level = LogLevel::kError;
+        else if (*text == "warning")
+          config_.log_level = LogLevel::kWarning;
+        else if (*text == "info")
+          config_.log_level = LogLevel::kInfo;
+        else if (*text == "debug")
+          config_.log_level = LogLevel::kDebug;
+        else
+          Error(value, "level is one of error, warning, info, debug");
       } else if (key.str() == "format") {
-        if (*text == "text") config_.log_format = LogFormat::kText;
-        else if (*text == "logfmt") config_.log_format = LogFormat::kLogfmt;
-        else if (*text == "json") config_.log_format = LogFormat::kJson;
-        else Error(value, "format is one of text, logfmt, json");
+        if (*text == "text")
+          config_.log_format = LogFormat::kText;
+        else if (*text == "logfmt")
+          config_.log_format = LogFormat::kLogfmt;
+        else if (*text == "json")
+          config_.log_format = LogFormat::kJson;
+        else
+          Error(value, "format is one of text, logfmt, json");
       } else {
         Unknown(key, kLogKeys);
       }
@@ -74,7 +89,8 @@ class Reader {
     SetKeys(*table, "", section);
   }
 
-  // A dotted key ("weir.memory.limit" unquoted) is nested tables in TOML: both spellings mean the same SET key.
+  // A dotted key ("weir.memory.limit" unquoted) is nested tables in TOML: both spellings mean the
+  // same SET key.
   void SetKeys(const toml::table& table, const std::string& prefix, const std::string& section) {
     for (const auto& [key, value] : table) {
       const std::string name = prefix + std::string(key.str());
@@ -82,7 +98,9 @@ class Reader {
         SetKeys(*inner, name + ".", section);
       } else if (const auto text = Text(value)) {
         const auto& at = value.source().begin;
-        config_.set[name] = {*text, section, file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column)};
+        config_.set[name] = {
+            *text, section,
+            file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column)};
       }
     }
   }
@@ -117,7 +135,8 @@ class Reader {
       } else if (name.str() == pipeline_) {
         Table(*own, "pipeline." + pipeline_, true);
       } else {
-        // Another pipeline's table is checked all the same: a typo must not wait for its first start.
+        // Another pipeline's table is checked all the same: a typo must not wait for its first
+        // start.
         Reader other(file_, std::string(name.str()));
         other.Table(*own, "pipeline." + std::string(name.str()), true);
         if (!other.error_.empty()) error_ += (error_.empty() ? "" : "\n") + other.error_;
@@ -133,14 +152,16 @@ class Reader {
 
 }  // namespace
 
-Result<Config> LoadConfig(io::Files& files, const std::optional<std::string>& path, const std::string& pipeline) {
+Result<Config> LoadConfig(io::Files& files, const std::optional<std::string>& path,
+                          const std::string& pipeline) {
   if (!path && !files.Exists(kDefaultPath)) return Config{};
   const std::string file = path.value_or(kDefaultPath);
   WEIR_ASSIGN_OR_RETURN(const std::string text, io::ReadFile(files, file, kConfigBytesMax));
   const toml::parse_result parsed = toml::parse(text, file);
   if (!parsed) {
     const auto& at = parsed.error().source().begin;
-    return Fail(Code::kInvalid, file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
+    return Fail(Code::kInvalid, file + ":" + std::to_string(at.line) + ":" +
+                                    std::to_string(at.column) + ": " +
                                     std::string(parsed.error().description()));
   }
   return Reader(file, pipeline).Read(parsed.table());

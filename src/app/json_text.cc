@@ -68,11 +68,13 @@ class Printer {
       std::string key;
       if (end == '}') {
         key = String();
-        ++at_;                                // the colon
+        ++at_;  // the colon
       }
       Value(key, top ? depth : depth + 1);
-      if (Peek() == ',') ++at_;
-      else break;
+      if (Peek() == ',')
+        ++at_;
+      else
+        break;
     }
     ++at_;
   }

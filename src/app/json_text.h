@@ -1,4 +1,5 @@
-// JSON for people: the status document as indented text. Understands only well-formed JSON of our own making.
+// JSON for people: the status document as indented text. Understands only well-formed JSON of our
+// own making.
 #ifndef WEIR_APP_JSON_TEXT_H_
 #define WEIR_APP_JSON_TEXT_H_
 

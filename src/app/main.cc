@@ -23,19 +23,29 @@ int main(int argc, char** argv) {
   }
   const app::Invocation& invocation = parsed->invocation;
 #if defined(WEIR_FAULTS) && WEIR_FAULTS
-  if (Status status = io::ConfigureFaultsFromEnvironment(); !status.ok()) return app::ReportFailure(status, false);
+  if (Status status = io::ConfigureFaultsFromEnvironment(); !status.ok())
+    return app::ReportFailure(status, false);
 #endif
-  if (Status status = sqlite::InitializeSqlite(); !status.ok()) return app::ReportFailure(status, invocation.json);
-  if (Status status = sqlite::RegisterVfs(); !status.ok()) return app::ReportFailure(status, invocation.json);
+  if (Status status = sqlite::InitializeSqlite(); !status.ok())
+    return app::ReportFailure(status, invocation.json);
+  if (Status status = sqlite::RegisterVfs(); !status.ok())
+    return app::ReportFailure(status, invocation.json);
   app::World world;
   switch (invocation.verb) {
-    case app::Verb::kRun: return app::RunCommand(world, invocation);
-    case app::Verb::kCheck: return app::CheckCommand(world, invocation);
-    case app::Verb::kExplain: return app::ExplainCommand(world, invocation);
-    case app::Verb::kStatus: return app::StatusCommand(world, invocation);
-    case app::Verb::kResolve: return app::ResolveCommand(world, invocation);
-    case app::Verb::kTraceVerify: return app::TraceVerifyCommand(world, invocation);
-    case app::Verb::kVersion: return app::VersionCommand(invocation);
+    case app::Verb::kRun:
+      return app::RunCommand(world, invocation);
+    case app::Verb::kCheck:
+      return app::CheckCommand(world, invocation);
+    case app::Verb::kExplain:
+      return app::ExplainCommand(world, invocation);
+    case app::Verb::kStatus:
+      return app::StatusCommand(world, invocation);
+    case app::Verb::kResolve:
+      return app::ResolveCommand(world, invocation);
+    case app::Verb::kTraceVerify:
+      return app::TraceVerifyCommand(world, invocation);
+    case app::Verb::kVersion:
+      return app::VersionCommand(invocation);
   }
   return app::kExitInternal;
 }

@@ -1,4 +1,5 @@
-// The table of nodes: which plan node becomes which connector or operator. The one place where runtime's factories meet them.
+// The table of nodes: which plan node becomes which connector or operator. The one place where
+// runtime's factories meet them.
 #ifndef WEIR_APP_NODE_TABLE_H_
 #define WEIR_APP_NODE_TABLE_H_
 
@@ -10,9 +11,11 @@
 
 namespace weir::app {
 
-// `env` and `plan` outlive what the factories make. `words`: operator's words that are not used up yet.
-runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan, const std::string& state_directory,
-                                 const std::string& pipeline, const std::string& instance,
+// `env` and `plan` outlive what the factories make. `words`: operator's words that are not used up
+// yet.
+runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan,
+                                 const std::string& state_directory, const std::string& pipeline,
+                                 const std::string& instance,
                                  const std::vector<protocol::Resolution>& words);
 
 }  // namespace weir::app

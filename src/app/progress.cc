@@ -24,7 +24,9 @@ std::string Short(double n) {
 }
 
 double RowsPerSecond(const runtime::Snapshot& s) {
-  return s.running_ms > 0 ? static_cast<double>(s.totals.read) * 1000.0 / static_cast<double>(s.running_ms) : 0;
+  return s.running_ms > 0
+             ? static_cast<double>(s.totals.read) * 1000.0 / static_cast<double>(s.running_ms)
+             : 0;
 }
 
 }  // namespace
@@ -32,7 +34,8 @@ double RowsPerSecond(const runtime::Snapshot& s) {
 std::string ProgressLine(const runtime::Snapshot& s) {
   std::string line = Short(static_cast<double>(s.totals.read)) + " rows";
   if (s.total_bytes > 0) {
-    line += fmt::format("  {:.1f} of {:.1f} MB", static_cast<double>(s.read_bytes) / 1e6, static_cast<double>(s.total_bytes) / 1e6);
+    line += fmt::format("  {:.1f} of {:.1f} MB", static_cast<double>(s.read_bytes) / 1e6,
+                        static_cast<double>(s.total_bytes) / 1e6);
   }
   line += "  " + Short(RowsPerSecond(s)) + " rows/s";
   if (s.watermark != kWatermarkNone && s.watermark != kWatermarkMax) {
@@ -40,26 +43,29 @@ std::string ProgressLine(const runtime::Snapshot& s) {
     AppendTimestamp(s.watermark, Type::Timestamp(0), TimestampStyle::kSql, SessionZone{}, line);
   }
   if (s.total_bytes > s.read_bytes && s.read_bytes > 0) {
-    const double left_ms = static_cast<double>(s.total_bytes - s.read_bytes) * static_cast<double>(s.running_ms) /
-                           static_cast<double>(s.read_bytes);
+    const double left_ms = static_cast<double>(s.total_bytes - s.read_bytes) *
+                           static_cast<double>(s.running_ms) / static_cast<double>(s.read_bytes);
     line += fmt::format("  ETA {:.0f} s", left_ms / 1000 + 0.5);
   }
   return line;
 }
 
 std::string SummaryLine(const runtime::Snapshot& s) {
-  return fmt::format("read {} rows, {} filtered, {} late, {} dead letters, {} emitted in {} epochs, {:.2f} s, {} rows/s",
-                     Grouped(s.totals.read), Grouped(s.totals.filtered), Grouped(s.totals.late), Grouped(s.totals.dead),
-                     Grouped(s.totals.emitted), Grouped(s.epochs), static_cast<double>(s.running_ms) / 1000,
-                     Short(RowsPerSecond(s)));
+  return fmt::format(
+      "read {} rows, {} filtered, {} late, {} dead letters, {} emitted in {} epochs, {:.2f} s, {} "
+      "rows/s",
+      Grouped(s.totals.read), Grouped(s.totals.filtered), Grouped(s.totals.late),
+      Grouped(s.totals.dead), Grouped(s.totals.emitted), Grouped(s.epochs),
+      static_cast<double>(s.running_ms) / 1000, Short(RowsPerSecond(s)));
 }
 
 std::string SummaryJson(const runtime::Snapshot& s, int exit_code) {
   return fmt::format(
-      "{{\"exit_code\":{},\"read\":{},\"filtered\":{},\"late\":{},\"dead\":{},\"emitted\":{},\"epochs\":{},\"sealed_epoch\":{},"
+      "{{\"exit_code\":{},\"read\":{},\"filtered\":{},\"late\":{},\"dead\":{},\"emitted\":{},"
+      "\"epochs\":{},\"sealed_epoch\":{},"
       "\"took_ms\":{},\"rows_per_second\":{:.0f}}}",
-      exit_code, s.totals.read, s.totals.filtered, s.totals.late, s.totals.dead, s.totals.emitted, s.epochs, s.sealed, s.running_ms,
-      RowsPerSecond(s));
+      exit_code, s.totals.read, s.totals.filtered, s.totals.late, s.totals.dead, s.totals.emitted,
+      s.epochs, s.sealed, s.running_ms, RowsPerSecond(s));
 }
 
 }  // namespace weir::app

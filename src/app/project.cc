@@ -35,9 +35,12 @@ std::string FileStem(const std::string& path) {
   return name;
 }
 
-std::string StateDirectory(const Invocation& invocation, const Config& config, const std::string& file_stem) {
+std::string StateDirectory(const Invocation& invocation, const Config& config,
+                           const std::string& file_stem) {
   if (invocation.data_dir) return *invocation.data_dir;
-  if (config.data_dir) return config.data_dir_is_pipelines ? *config.data_dir : io::JoinPath(*config.data_dir, file_stem);
+  if (config.data_dir)
+    return config.data_dir_is_pipelines ? *config.data_dir
+                                        : io::JoinPath(*config.data_dir, file_stem);
   return file_stem + ".weir";
 }
 
@@ -49,7 +52,8 @@ Result<Project> LoadProject(World& world, const Invocation& invocation) {
   sql::CompileInput& input = project.input;
   input.file_name = invocation.file;
   WEIR_ASSIGN_OR_RETURN(input.text, io::ReadFile(world.files(), invocation.file, kSqlBytesMax));
-  for (const plan::ConnectorSpec* spec : connectors::AllConnectors()) input.connectors.push_back(spec);
+  for (const plan::ConnectorSpec* spec : connectors::AllConnectors())
+    input.connectors.push_back(spec);
   for (const auto& [key, configured] : project.config.set) {
     input.set_defaults[key] = {configured.value, configured.origin, configured.place};
   }
@@ -57,7 +61,9 @@ Result<Project> LoadProject(World& world, const Invocation& invocation) {
     input.set_overrides[key] = {text, "--set", "--set"};
   }
   io::Files* files = &world.files();
-  input.secret = [files](std::string_view kind, std::string_view name) { return ResolveSecret(*files, kind, name); };
+  input.secret = [files](std::string_view kind, std::string_view name) {
+    return ResolveSecret(*files, kind, name);
+  };
   project.output = sql::Compile(input);
   project.pipeline = stem;
   if (project.ok()) project.pipeline = project.output.plan->pipeline_name;
@@ -67,7 +73,8 @@ Result<Project> LoadProject(World& world, const Invocation& invocation) {
 }
 
 std::string Project::Diagnostics(bool json) const {
-  return json ? sql::FormatDiagnosticsJson(input, output.diagnostics) : sql::FormatDiagnostics(input, output.diagnostics);
+  return json ? sql::FormatDiagnosticsJson(input, output.diagnostics)
+              : sql::FormatDiagnostics(input, output.diagnostics);
 }
 
 }  // namespace weir::app

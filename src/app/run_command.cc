@@ -1,4 +1,5 @@
-// weir run: the loop around the engine. Signals, the status socket, systemd, progress; no decision about data.
+// weir run: the loop around the engine. Signals, the status socket, systemd, progress; no decision
+// about data.
 #include <csignal>
 #include <optional>
 
@@ -49,9 +50,11 @@ class Runner {
       return MakeFactories(world.env(), *plan, directory, pipeline, instance, words);
     };
     protocol::TraceSink trace;
-    if (trace_ != nullptr) trace = [this](const protocol::TraceEvent& event) { trace_->Write(event); };
+    if (trace_ != nullptr)
+      trace = [this](const protocol::TraceEvent& event) { trace_->Write(event); };
     options.before_finish_marker = [this] { Summary(kExitOk); };
-    auto engine = runtime::Engine::Start(world_.env(), options, std::move(project_.output.plan), make, trace);
+    auto engine =
+        runtime::Engine::Start(world_.env(), options, std::move(project_.output.plan), make, trace);
     if (!engine) return ReportFailure(engine.error(), in_.json);
     if (*engine == nullptr) {
       PrintError("weir: job " + in_.job.value_or("") + " has finished already; nothing to do\n");
@@ -87,14 +90,19 @@ class Runner {
 
   Status Listen() {
     WEIR_ASSIGN_OR_RETURN(loop_, io::Loop::Create());
-    WEIR_RETURN_IF_ERROR(loop_->OnReadable(world_.completions().event_fd(), [] {}));   // the turn collects them
+    WEIR_RETURN_IF_ERROR(
+        loop_->OnReadable(world_.completions().event_fd(), [] {}));  // the turn collects them
     for (const int signal : {SIGTERM, SIGINT}) {
       WEIR_RETURN_IF_ERROR(loop_->OnSignal(signal, [this] { Stop(); }));
     }
-    WEIR_RETURN_IF_ERROR(loop_->OnSignal(SIGHUP, [] { LogInfo("sighup", {{"note", "no client holds a secret"}}); }));
+    WEIR_RETURN_IF_ERROR(loop_->OnSignal(SIGHUP, [] {
+      LogInfo("sighup", {{"note", "no client holds a secret"}});
+    }));
     const std::string socket = io::JoinPath(project_.state_directory, "status.sock");
-    Status status = loop_->ServeUnixSocket(socket, [this](const std::string&) { return engine_->StatusJson() + "\n"; });
-    if (!status.ok()) LogWarning("status_socket", {{"reason", status.message()}});      // degraded, not fatal
+    Status status = loop_->ServeUnixSocket(
+        socket, [this](const std::string&) { return engine_->StatusJson() + "\n"; });
+    if (!status.ok())
+      LogWarning("status_socket", {{"reason", status.message()}});  // degraded, not fatal
     return Status::Ok();
   }
 
@@ -141,8 +149,10 @@ class Runner {
     const runtime::Snapshot snapshot = engine_->snapshot();
     if (in_.json) {
       const std::string line = SummaryJson(snapshot, exit_code) + "\n";
-      if (rows_on_stdout_) PrintError(line);
-      else Print(line);
+      if (rows_on_stdout_)
+        PrintError(line);
+      else
+        Print(line);
     } else {
       PrintError("weir: " + SummaryLine(snapshot) + "\n");
     }
@@ -160,7 +170,8 @@ class Runner {
       const std::string waiting = engine_->EpochsWaiting();
       if (!waiting.empty()) PrintError("weir: " + waiting + "\n");
     }
-    // No destructors: a helper may be inside a blocking call, which is then in doubt, as after a kill.
+    // No destructors: a helper may be inside a blocking call, which is then in doubt, as after a
+    // kill.
     io::ExitNow(code);
   }
 
@@ -181,8 +192,10 @@ int RunCommand(World& world, const Invocation& invocation) {
   if (!project) return ReportFailure(project.error(), invocation.json);
   const std::string diagnostics = project->Diagnostics(false);
   if (!project->ok()) {
-    if (invocation.json) Print(project->Diagnostics(true) + "\n");
-    else PrintError(diagnostics);
+    if (invocation.json)
+      Print(project->Diagnostics(true) + "\n");
+    else
+      PrintError(diagnostics);
     return kExitConfig;
   }
   return Runner(world, invocation, std::move(*project)).Run();

@@ -26,12 +26,18 @@ Result<std::string> ResolveSecret(io::Files& files, std::string_view kind, std::
   }
   if (kind == "cred") {
     const std::optional<std::string> directory = io::GetEnvironment("CREDENTIALS_DIRECTORY");
-    if (!directory) return Fail(Code::kInvalid, "${cred:" + what + "}: systemd has handed over no credentials (CREDENTIALS_DIRECTORY is not set)");
-    if (what.find('/') != std::string::npos) return Fail(Code::kInvalid, "${cred:" + what + "}: a credential's name has no slash");
+    if (!directory)
+      return Fail(
+          Code::kInvalid,
+          "${cred:" + what +
+              "}: systemd has handed over no credentials (CREDENTIALS_DIRECTORY is not set)");
+    if (what.find('/') != std::string::npos)
+      return Fail(Code::kInvalid, "${cred:" + what + "}: a credential's name has no slash");
     return FromFile(files, io::JoinPath(*directory, what));
   }
   if (kind == "file") return FromFile(files, what);
-  return Fail(Code::kInvalid, "${" + std::string(kind) + ":...}: known are ${NAME}, ${cred:name} and ${file:/path}");
+  return Fail(Code::kInvalid, "${" + std::string(kind) +
+                                  ":...}: known are ${NAME}, ${cred:name} and ${file:/path}");
 }
 
 }  // namespace weir::app

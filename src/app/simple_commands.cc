@@ -1,6 +1,5 @@
 // The verbs that are small: explain, trace verify, version; and how every verb reports.
 #include "app/commands.h"
-
 #include "app/exit_codes.h"
 #include "app/project.h"
 #include "base/text.h"
@@ -26,8 +25,8 @@ void PrintError(std::string_view text) { (void)io::WriteToDescriptor(2, text).ok
 int ReportFailure(const Status& status, bool json) {
   const int code = ExitCodeOf(status);
   if (json) {
-    Print("{\"error\":" + JsonQuote(status.message()) + ",\"kind\":" + JsonQuote(CodeName(status.code())) +
-          ",\"exit_code\":" + std::to_string(code) + "}\n");
+    Print("{\"error\":" + JsonQuote(status.message()) + ",\"kind\":" +
+          JsonQuote(CodeName(status.code())) + ",\"exit_code\":" + std::to_string(code) + "}\n");
   } else {
     PrintError("weir: " + status.message() + "\n");
   }
@@ -41,13 +40,17 @@ int ExplainCommand(World& world, const Invocation& invocation) {
   const Result<Project> project = LoadProject(world, invocation);
   if (!project) return ReportFailure(project.error(), invocation.json);
   if (!project->ok()) {
-    if (invocation.json) Print(project->Diagnostics(true) + "\n");
-    else PrintError(project->Diagnostics(false));
+    if (invocation.json)
+      Print(project->Diagnostics(true) + "\n");
+    else
+      PrintError(project->Diagnostics(false));
     return kExitConfig;
   }
   const std::string fingerprint = project->output.fingerprint.ToHex();
-  if (invocation.json) Print(plan::ExplainJson(*project->output.plan, fingerprint) + "\n");
-  else Print(plan::ExplainText(*project->output.plan, fingerprint));
+  if (invocation.json)
+    Print(plan::ExplainJson(*project->output.plan, fingerprint) + "\n");
+  else
+    Print(plan::ExplainText(*project->output.plan, fingerprint));
   return kExitOk;
 }
 
@@ -56,13 +59,16 @@ int TraceVerifyCommand(World& world, const Invocation& invocation) {
   if (!text) return ReportFailure(text.error(), invocation.json);
   const protocol::TraceVerdict verdict = protocol::VerifyTrace(*text);
   if (invocation.json) {
-    Print("{\"ok\":" + std::string(verdict.ok ? "true" : "false") + ",\"events\":" + std::to_string(verdict.events) +
-          ",\"runs\":" + std::to_string(verdict.runs) + ",\"line\":" + std::to_string(verdict.line) + ",\"rule\":" +
-          JsonQuote(verdict.rule) + "}\n");
+    Print("{\"ok\":" + std::string(verdict.ok ? "true" : "false") + ",\"events\":" +
+          std::to_string(verdict.events) + ",\"runs\":" + std::to_string(verdict.runs) +
+          ",\"line\":" + std::to_string(verdict.line) + ",\"rule\":" + JsonQuote(verdict.rule) +
+          "}\n");
   } else if (verdict.ok) {
-    Print("the trace keeps every rule: " + std::to_string(verdict.events) + " events of " + std::to_string(verdict.runs) + " runs\n");
+    Print("the trace keeps every rule: " + std::to_string(verdict.events) + " events of " +
+          std::to_string(verdict.runs) + " runs\n");
   } else {
-    PrintError(invocation.file + ":" + std::to_string(verdict.line) + ": no rule allows this event: " + verdict.rule + "\n");
+    PrintError(invocation.file + ":" + std::to_string(verdict.line) +
+               ": no rule allows this event: " + verdict.rule + "\n");
   }
   return verdict.ok ? kExitOk : kExitConfig;
 }
@@ -70,9 +76,10 @@ int TraceVerifyCommand(World& world, const Invocation& invocation) {
 int VersionCommand(const Invocation& invocation) {
   const std::string sqlite(sqlite::SqliteVersion());
   if (invocation.json) {
-    Print("{\"version\":" + JsonQuote(kWeirVersion) + ",\"commit\":" + JsonQuote(kWeirCommit) + ",\"libc\":\"glibc, static\"" +
-          ",\"sqlite\":" + JsonQuote(sqlite) + ",\"fault_points\":" + (kWeirFaults ? "true" : "false") + ",\"sanitize\":" +
-          JsonQuote(kWeirSanitize) + ",\"connectors\":[");
+    Print("{\"version\":" + JsonQuote(kWeirVersion) + ",\"commit\":" + JsonQuote(kWeirCommit) +
+          ",\"libc\":\"glibc, static\"" + ",\"sqlite\":" + JsonQuote(sqlite) +
+          ",\"fault_points\":" + (kWeirFaults ? "true" : "false") +
+          ",\"sanitize\":" + JsonQuote(kWeirSanitize) + ",\"connectors\":[");
     bool first = true;
     for (const plan::ConnectorSpec* spec : connectors::AllConnectors()) {
       Print((first ? "" : ",") + JsonQuote(spec->name));
@@ -84,7 +91,8 @@ int VersionCommand(const Invocation& invocation) {
   Print("weir " + std::string(kWeirVersion) + " (" + kWeirCommit + ")\nSQLite " + sqlite + "\n");
   if (kWeirFaults) Print("fault points are compiled in: not for production\n");
   Print("connectors:");
-  for (const plan::ConnectorSpec* spec : connectors::AllConnectors()) Print(" " + std::string(spec->name));
+  for (const plan::ConnectorSpec* spec : connectors::AllConnectors())
+    Print(" " + std::string(spec->name));
   Print("\n");
   return kExitOk;
 }

@@ -1,4 +1,5 @@
-// The verbs about a state directory: status (running or not) and resolve (with the process stopped).
+// The verbs about a state directory: status (running or not) and resolve (with the process
+// stopped).
 #include <map>
 
 #include "app/commands.h"
@@ -20,8 +21,10 @@ constexpr int64_t kAskTimeoutMs = 5000;
 // What a stopped directory says: read without changing anything.
 std::string StoppedJson(const store::Store& store) {
   const store::RunInfo& run = store.run();
-  std::string out = "{\"running\":false,\"pipeline\":" + JsonQuote(run.pipeline) + ",\"instance\":" + JsonQuote(run.instance);
-  out += ",\"run\":" + std::to_string(run.run) + ",\"lineage\":\"" + run.lineage.ToHex() + "\",\"sealed_epoch\":" + std::to_string(run.sealed);
+  std::string out = "{\"running\":false,\"pipeline\":" + JsonQuote(run.pipeline) +
+                    ",\"instance\":" + JsonQuote(run.instance);
+  out += ",\"run\":" + std::to_string(run.run) + ",\"lineage\":\"" + run.lineage.ToHex() +
+         "\",\"sealed_epoch\":" + std::to_string(run.sealed);
   out += ",\"ended_cleanly\":" + std::string(run.last_unclean ? "false" : "true");
   if (const auto sealed = store.NewestSealed()) {
     out += ",\"epoch\":[";
@@ -34,7 +37,8 @@ std::string StoppedJson(const store::Store& store) {
     out += "],\"sinks\":{";
     first = true;
     for (const store::SinkState& sink : sealed->sinks) {
-      out += (first ? "" : ",") + JsonQuote(sink.sink) + ":{\"rows_sealed\":" + std::to_string(sink.rows_total) + "}";
+      out += (first ? "" : ",") + JsonQuote(sink.sink) +
+             ":{\"rows_sealed\":" + std::to_string(sink.rows_total) + "}";
       first = false;
     }
     out += "}";
@@ -48,22 +52,27 @@ std::string StoppedJson(const store::Store& store) {
   return out + "}}";
 }
 
-// The receipt of a delivered sink's target, as it is now; nullopt when there is none or the sink keeps none.
-Result<std::optional<protocol::Receipt>> EvidenceOf(World& world, const Project& project, const std::string& subject,
+// The receipt of a delivered sink's target, as it is now; nullopt when there is none or the sink
+// keeps none.
+Result<std::optional<protocol::Receipt>> EvidenceOf(World& world, const Project& project,
+                                                    const std::string& subject,
                                                     const store::RunInfo& run) {
   const plan::Plan& plan = *project.output.plan;
-  const runtime::Factories make = MakeFactories(world.env(), plan, project.state_directory, run.pipeline, run.instance, {});
+  const runtime::Factories make =
+      MakeFactories(world.env(), plan, project.state_directory, run.pipeline, run.instance, {});
   std::string target;
   std::map<std::string, std::vector<runtime::TargetSink>> sinks;
   for (const plan::Node& node : plan.nodes) {
     const auto* sink = std::get_if<plan::SinkNode>(&node.body);
-    if (sink == nullptr || sink->table == nullptr || !connectors::NeedsDelivery(*sink->table)) continue;
+    if (sink == nullptr || sink->table == nullptr || !connectors::NeedsDelivery(*sink->table))
+      continue;
     WEIR_ASSIGN_OR_RETURN(const runtime::SinkParts parts, make.sink(node));
     if (sink->table->name == subject) target = parts.target;
     sinks[parts.target].push_back({node.name, sink->table, node.output});
   }
   if (target.empty()) return std::optional<protocol::Receipt>();
-  WEIR_ASSIGN_OR_RETURN(const std::unique_ptr<flow::SinkDelivery> delivery, make.delivery(target, sinks[target]));
+  WEIR_ASSIGN_OR_RETURN(const std::unique_ptr<flow::SinkDelivery> delivery,
+                        make.delivery(target, sinks[target]));
   Result<std::optional<protocol::Receipt>> receipt = delivery->Fence();
   delivery->Close();
   return receipt;
@@ -83,23 +92,39 @@ bool KnowsSubject(const plan::Plan& plan, const std::string& subject) {
   return false;
 }
 
-std::string Consequence(protocol::Verb verb, const std::string& subject, const std::string& evidence) {
+std::string Consequence(protocol::Verb verb, const std::string& subject,
+                        const std::string& evidence) {
   switch (verb) {
     case protocol::Verb::kTrustSink:
-      return subject + ": goes on behind " + evidence + "; what is sealed here at or below it is dropped, and input since a restored backup is delivered again";
-    case protocol::Verb::kRedeliver: return subject + ": everything above what is acked here is delivered, whatever the target holds: rows may come twice";
-    case protocol::Verb::kAdopt: return subject + ": " + evidence + " is taken as an ancestor's";
-    case protocol::Verb::kAcceptMissing: return subject + ": goes on from what is there; rows that are missing from the file stay lost";
-    case protocol::Verb::kRewindFile: return subject + ": the file is cut to what is sealed here and written again from the input, which must still reach back that far";
-    case protocol::Verb::kAcceptGap: return subject + ": reads on without what is gone; those rows stay lost";
-    case protocol::Verb::kAcceptTopic: return subject + ": taken as ours";
-    case protocol::Verb::kQuarantine: return "the state directory is moved aside; the next run starts fresh";
+      return subject + ": goes on behind " + evidence +
+             "; what is sealed here at or below it is dropped, and input since a restored backup "
+             "is delivered again";
+    case protocol::Verb::kRedeliver:
+      return subject +
+             ": everything above what is acked here is delivered, whatever the target holds: rows "
+             "may come twice";
+    case protocol::Verb::kAdopt:
+      return subject + ": " + evidence + " is taken as an ancestor's";
+    case protocol::Verb::kAcceptMissing:
+      return subject +
+             ": goes on from what is there; rows that are missing from the file stay lost";
+    case protocol::Verb::kRewindFile:
+      return subject +
+             ": the file is cut to what is sealed here and written again from the input, which "
+             "must still reach back that far";
+    case protocol::Verb::kAcceptGap:
+      return subject + ": reads on without what is gone; those rows stay lost";
+    case protocol::Verb::kAcceptTopic:
+      return subject + ": taken as ours";
+    case protocol::Verb::kQuarantine:
+      return "the state directory is moved aside; the next run starts fresh";
   }
   return "";
 }
 
 int QuarantineDirectory(World& world, const Project& project, bool json) {
-  const Result<std::string> moved = store::Quarantine(world.files(), project.state_directory, world.clock().WallMs());
+  const Result<std::string> moved =
+      store::Quarantine(world.files(), project.state_directory, world.clock().WallMs());
   if (!moved) return ReportFailure(moved.error(), json);
   Print(json ? "{\"moved_to\":" + JsonQuote(*moved) + "}\n" : "moved to " + *moved + "\n");
   return kExitOk;
@@ -128,7 +153,8 @@ int StatusCommand(World& world, const Invocation& invocation) {
     if (!json.empty() && json.back() == '\n') json.pop_back();
     Print(invocation.json ? json + "\n" : JsonToText(json));
   };
-  const Result<std::string> live = io::AskUnixSocket(io::JoinPath(directory, "status.sock"), "status", kAskTimeoutMs);
+  const Result<std::string> live =
+      io::AskUnixSocket(io::JoinPath(directory, "status.sock"), "status", kAskTimeoutMs);
   if (live) {
     show(*live);
     return kExitOk;
@@ -147,7 +173,8 @@ int ResolveCommand(World& world, const Invocation& invocation) {
   const Result<Project> project = LoadProject(world, invocation);
   if (!project) return ReportFailure(project.error(), invocation.json);
   if (invocation.words[0].first == protocol::Verb::kQuarantine) {
-    if (!Confirmed(invocation, Consequence(protocol::Verb::kQuarantine, "", "") + "\n")) return kExitUsage;
+    if (!Confirmed(invocation, Consequence(protocol::Verb::kQuarantine, "", "") + "\n"))
+      return kExitUsage;
     return QuarantineDirectory(world, *project, invocation.json);
   }
   if (!project->ok()) {
@@ -163,12 +190,15 @@ int ResolveCommand(World& world, const Invocation& invocation) {
   std::vector<std::optional<protocol::Receipt>> evidence_of;
   for (const auto& [verb, subject] : invocation.words) {
     if (!KnowsSubject(*project->output.plan, subject)) {
-      return ReportFailure(Status(Code::kUsage, "\"" + subject + "\" is no table of " + invocation.file), invocation.json);
+      return ReportFailure(
+          Status(Code::kUsage, "\"" + subject + "\" is no table of " + invocation.file),
+          invocation.json);
     }
     const auto evidence = EvidenceOf(world, *project, subject, (*store)->run());
     if (!evidence) return ReportFailure(evidence.error(), invocation.json);
     if (verb == protocol::Verb::kAdopt && !*evidence) {
-      return ReportFailure(Status(Code::kUsage, subject + ": there is no receipt to adopt"), invocation.json);
+      return ReportFailure(Status(Code::kUsage, subject + ": there is no receipt to adopt"),
+                           invocation.json);
     }
     text += Consequence(verb, subject, Describe(*evidence)) + "\n";
     evidence_of.push_back(*evidence);
@@ -176,11 +206,14 @@ int ResolveCommand(World& world, const Invocation& invocation) {
   if (!Confirmed(invocation, text)) return kExitUsage;
   for (size_t i = 0; i < invocation.words.size(); ++i) {
     const auto& [verb, subject] = invocation.words[i];
-    Status status = (*store)->RecordResolution(verb, subject, io::UserName(), world.clock().WallMs(), Describe(evidence_of[i]));
-    if (status.ok() && verb == protocol::Verb::kAdopt) status = (*store)->AdoptReceipt(*evidence_of[i]);
+    Status status = (*store)->RecordResolution(verb, subject, io::UserName(),
+                                               world.clock().WallMs(), Describe(evidence_of[i]));
+    if (status.ok() && verb == protocol::Verb::kAdopt)
+      status = (*store)->AdoptReceipt(*evidence_of[i]);
     if (!status.ok()) return ReportFailure(status, invocation.json);
   }
-  Print(invocation.json ? "{\"recorded\":" + std::to_string(invocation.words.size()) + "}\n" : "recorded; the next weir run acts on it\n");
+  Print(invocation.json ? "{\"recorded\":" + std::to_string(invocation.words.size()) + "}\n"
+                        : "recorded; the next weir run acts on it\n");
   return kExitOk;
 }
 

@@ -1,4 +1,5 @@
-// TraceFile: --trace FILE. One JSON object a line, appended; a torn last line of a killed run gets its line feed first.
+// TraceFile: --trace FILE. One JSON object a line, appended; a torn last line of a killed run gets
+// its line feed first.
 #ifndef WEIR_APP_TRACE_FILE_H_
 #define WEIR_APP_TRACE_FILE_H_
 
@@ -13,7 +14,8 @@ namespace weir::app {
 class TraceFile {
  public:
   static Result<std::unique_ptr<TraceFile>> Open(io::Files& files, const std::string& path);
-  void Write(const protocol::TraceEvent& event);   // loop thread; a failure stops the trace and is logged once
+  void Write(const protocol::TraceEvent&
+                 event);  // loop thread; a failure stops the trace and is logged once
 
  private:
   std::unique_ptr<io::File> file_;

@@ -1,4 +1,5 @@
-// World: the real clock, files, randomness and machine of this process, made once in main and handed down.
+// World: the real clock, files, randomness and machine of this process, made once in main and
+// handed down.
 #ifndef WEIR_APP_WORLD_H_
 #define WEIR_APP_WORLD_H_
 
@@ -12,7 +13,10 @@ namespace weir::app {
 
 class World {
  public:
-  World() : machine_(files_), env_{files_, clock_, random_, machine_, completions_, &io::NewThreadWorker, "weir"} {}
+  World()
+      : machine_(files_), env_{files_,   clock_,       random_,
+                               machine_, completions_, &io::NewThreadWorker,
+                               "weir"} {}
   const io::Env& env() const { return env_; }
   io::Files& files() { return files_; }
   io::Clock& clock() { return clock_; }

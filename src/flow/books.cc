@@ -7,7 +7,6 @@
 namespace weir::flow {
 namespace {
 
-
 // "" when books[left] is the sum of `right`, else the equation with its numbers.
 std::string CheckSum(std::string_view node, const NodeBooks& books, Count left,
                      std::initializer_list<Count> right) {
@@ -32,28 +31,50 @@ std::string CheckSum(std::string_view node, const NodeBooks& books, Count left,
 
 std::string_view CountName(Count count) {
   switch (count) {
-    case Count::kRead: return "read";
-    case Count::kDecoded: return "decoded";
-    case Count::kSkipped: return "skipped";
-    case Count::kIn: return "in";
-    case Count::kOut: return "out";
-    case Count::kFiltered: return "filtered";
-    case Count::kDead: return "dead";
-    case Count::kPlaced: return "placed";
-    case Count::kLate: return "late";
-    case Count::kLateWoke: return "late_woke";
-    case Count::kAssigned: return "assigned";
-    case Count::kFired: return "fired";
-    case Count::kOpen: return "open";
-    case Count::kResults: return "results";
-    case Count::kResultsDead: return "results_dead";
-    case Count::kFutureSkew: return "future_skew";
-    case Count::kStaged: return "staged";
-    case Count::kSealed: return "sealed";
-    case Count::kAcked: return "acked";
-    case Count::kDropped: return "dropped";
-    case Count::kDeadDropped: return "dead_dropped";
-    case Count::kCountOf: break;
+    case Count::kRead:
+      return "read";
+    case Count::kDecoded:
+      return "decoded";
+    case Count::kSkipped:
+      return "skipped";
+    case Count::kIn:
+      return "in";
+    case Count::kOut:
+      return "out";
+    case Count::kFiltered:
+      return "filtered";
+    case Count::kDead:
+      return "dead";
+    case Count::kPlaced:
+      return "placed";
+    case Count::kLate:
+      return "late";
+    case Count::kLateWoke:
+      return "late_woke";
+    case Count::kAssigned:
+      return "assigned";
+    case Count::kFired:
+      return "fired";
+    case Count::kOpen:
+      return "open";
+    case Count::kResults:
+      return "results";
+    case Count::kResultsDead:
+      return "results_dead";
+    case Count::kFutureSkew:
+      return "future_skew";
+    case Count::kStaged:
+      return "staged";
+    case Count::kSealed:
+      return "sealed";
+    case Count::kAcked:
+      return "acked";
+    case Count::kDropped:
+      return "dropped";
+    case Count::kDeadDropped:
+      return "dead_dropped";
+    case Count::kCountOf:
+      break;
   }
   CHECK(false && "no such count");
   __builtin_unreachable();
@@ -74,7 +95,8 @@ std::string CheckBooks(std::string_view node, BooksKind kind, const NodeBooks& b
     }
     case BooksKind::kSink: {
       std::string staged = CheckSum(node, books, kIn, {kStaged, kDead});
-      // What is acked or dropped was sealed, and what is sealed was staged; the rest is in the spool or in the open epoch.
+      // What is acked or dropped was sealed, and what is sealed was staged; the rest is in the
+      // spool or in the open epoch.
       if (staged.empty() && books[kSealed] > books[kStaged]) {
         staged = CheckSum(node, books, kSealed, {kStaged});
       }

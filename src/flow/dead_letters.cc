@@ -15,10 +15,14 @@ enum : size_t { kStage, kCode, kMessage, kRaw, kRecord, kSource, kPart, kPos, kT
 
 std::string_view DeadStageName(DeadStage stage) {
   switch (stage) {
-    case DeadStage::kDecode: return "decode";
-    case DeadStage::kEval: return "eval";
-    case DeadStage::kResult: return "result";
-    case DeadStage::kSink: return "sink";
+    case DeadStage::kDecode:
+      return "decode";
+    case DeadStage::kEval:
+      return "eval";
+    case DeadStage::kResult:
+      return "result";
+    case DeadStage::kSink:
+      return "sink";
   }
   CHECK(false && "no such stage");
   __builtin_unreachable();
@@ -63,16 +67,16 @@ void SetWhat(Batch& batch, uint32_t row, DeadStage stage, std::string_view code,
 
 void DeadLetterBuilder::AddRow(DeadStage stage, std::string_view code, std::string_view message,
                                const Batch& from, uint32_t row, const Schema& schema) {
-  // Provenance columns are as long as the batch, or empty: a batch mixes rows of sources and others only if a caller
-  // forgets Clear between them.
+  // Provenance columns are as long as the batch, or empty: a batch mixes rows of sources and others
+  // only if a caller forgets Clear between them.
   const bool positions = !from.positions.empty();
   const bool watermarks = !from.watermarks.empty();
   if (batch_.rows() == 0) {
     batch_.partition = from.partition;
     batch_.source = from.source;
   }
-  CHECK(batch_.rows() == 0 || (positions == !batch_.positions.empty() &&
-                               watermarks == !batch_.watermarks.empty()));
+  CHECK(batch_.rows() == 0 ||
+        (positions == !batch_.positions.empty() && watermarks == !batch_.watermarks.empty()));
   const uint32_t at = AppendNulls(batch_);
   if (positions) {
     batch_.positions.resize(at + 1);

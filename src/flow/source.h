@@ -1,8 +1,10 @@
-// Source: reads the partitions of one table. Runs on the loop thread; decodes into raw batches. Who may be read next, watermarks, alignment and
-// idleness are the scan's business (runtime/scan): a source is asked for one partition at a time.
+// Source: reads the partitions of one table. Runs on the loop thread; decodes into raw batches. Who
+// may be read next, watermarks, alignment and idleness are the scan's business (runtime/scan): a
+// source is asked for one partition at a time.
 //
-// Positions live in the sealed epoch only. A partition's saved position is an opaque blob that the source encodes and understands; the
-// scan stores it under the partition's key together with the partition's watermark.
+// Positions live in the sealed epoch only. A partition's saved position is an opaque blob that the
+// source encodes and understands; the scan stores it under the partition's key together with the
+// partition's watermark.
 #ifndef WEIR_FLOW_SOURCE_H_
 #define WEIR_FLOW_SOURCE_H_
 
@@ -19,28 +21,31 @@
 
 namespace weir::flow {
 
-// A number of a partition within one process life, dense from 0; `part` in dead letters. Order of discovery is deterministic (by path).
+// A number of a partition within one process life, dense from 0; `part` in dead letters. Order of
+// discovery is deterministic (by path).
 using PartitionIndex = int32_t;
 
 struct PartitionInfo {
   PartitionIndex index = -1;
-  std::string key;               // stable over restarts, unique within the table: names the saved position. Files: a number given at first sight ("f17")
-  std::string label;             // for people and for ties: the path
-  bool restored = false;         // go on from a saved position (false: from the beginning)
-  bool finished = false;         // bounded: restored at its end already
+  std::string key;    // stable over restarts, unique within the table: names the saved position.
+                      // Files: a number given at first sight ("f17")
+  std::string label;  // for people and for ties: the path
+  bool restored = false;  // go on from a saved position (false: from the beginning)
+  bool finished = false;  // bounded: restored at its end already
 };
 
-// A partition (or a whole source) that the evidence cannot decide on: reading stops there, the rest goes on.
+// A partition (or a whole source) that the evidence cannot decide on: reading stops there, the rest
+// goes on.
 struct SourcePark {
-  PartitionIndex partition = -1; // -1: the source
-  std::string what;              // one line: the facts
-  std::string verbs;             // "--accept-gap app[:/var/log/x]"
+  PartitionIndex partition = -1;  // -1: the source
+  std::string what;               // one line: the facts
+  std::string verbs;              // "--accept-gap app[:/var/log/x]"
 };
 
 enum class ReadState {
-  kRows,          // rows and/or non-rows were appended; call again
-  kWait,          // nothing now (follow: at the end of the file); the source says when there may be more
-  kEnd,           // bounded: this partition has ended for good (may come together with rows)
+  kRows,  // rows and/or non-rows were appended; call again
+  kWait,  // nothing now (follow: at the end of the file); the source says when there may be more
+  kEnd,   // bounded: this partition has ended for good (may come together with rows)
 };
 
 // One saved position: what Freeze hands to the store, what Open gets back.
@@ -53,22 +58,29 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  // Finds the input. `saved`: every position of the last sealed epoch (empty on a fresh run); `source_state`: the blob of FreezeSourceState ("" on a fresh run).
-  // Bounded: the list of inputs is taken here once, at the start of the lineage, and kept in the source state.
+  // Finds the input. `saved`: every position of the last sealed epoch (empty on a fresh run);
+  // `source_state`: the blob of FreezeSourceState ("" on a fresh run). Bounded: the list of inputs
+  // is taken here once, at the start of the lineage, and kept in the source state.
   virtual Status Open(const std::vector<SavedPosition>& saved, std::string_view source_state) = 0;
-  // Partitions found since the last call (the first call: all), in a deterministic order. Cheap when nothing is new.
+  // Partitions found since the last call (the first call: all), in a deterministic order. Cheap
+  // when nothing is new.
   virtual Status Discover(std::vector<PartitionInfo>& found) = 0;
-  // Appends rows of one partition to `out` (already Reset to the raw schema by the caller) until max_rows. Sets end_position, positions, non_rows.
+  // Appends rows of one partition to `out` (already Reset to the raw schema by the caller) until
+  // max_rows. Sets end_position, positions, non_rows.
   virtual Result<ReadState> Read(PartitionIndex partition, uint32_t max_rows, Batch& out) = 0;
-  // Reads rows from the first 64 KiB of a partition that has not been read yet, without moving its position (peek; time.md "Files").
+  // Reads rows from the first 64 KiB of a partition that has not been read yet, without moving its
+  // position (peek; time.md "Files").
   virtual Status Peek(PartitionIndex partition, Batch& out) = 0;
-  // The blob to save for a partition whose reader stands at `position` (a record boundary that Read has passed).
+  // The blob to save for a partition whose reader stands at `position` (a record boundary that Read
+  // has passed).
   virtual Result<std::string> EncodePosition(PartitionIndex partition, int64_t position) = 0;
   // All rows before `position` are sealed: buffers and file handles kept for EncodePosition may go.
   virtual void Release(PartitionIndex partition, int64_t position) = 0;
-  // Source-wide state to seal when it changed since the last call (bounded list of files), else nullopt.
+  // Source-wide state to seal when it changed since the last call (bounded list of files), else
+  // nullopt.
   virtual std::optional<std::string> FreezeSourceState() = 0;
-  // Partitions to forget: their saved positions are deleted ("a file gone from its path for 1,000 epochs").
+  // Partitions to forget: their saved positions are deleted ("a file gone from its path for 1,000
+  // epochs").
   virtual void TakeForgotten(std::vector<std::string>& keys) = 0;
   virtual std::vector<SourcePark> parks() const = 0;
   // Progress of bounded input for the terminal: bytes read and bytes in all (0: unknown).

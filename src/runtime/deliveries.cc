@@ -10,7 +10,8 @@ namespace weir::runtime {
 
 namespace {
 
-// One delivery: enough to amortise a transaction, small enough to hold a lock on the target only briefly.
+// One delivery: enough to amortise a transaction, small enough to hold a lock on the target only
+// briefly.
 constexpr uint64_t kDeliveryRowsMax = 100000;
 constexpr size_t kDeliveryEpochsMax = 1000;
 constexpr int64_t kBackoffFirstMs = 100;
@@ -22,20 +23,20 @@ using protocol::TargetPosition;
 
 struct Deliveries::Target {
   std::string name;
-  std::vector<int> sinks;                        // into graph.sinks()
+  std::vector<int> sinks;  // into graph.sinks()
   std::vector<std::string> sink_names;
   std::unique_ptr<flow::SinkDelivery> delivery;
   std::unique_ptr<io::Worker> worker;
   State state = State::kIdle;
-  bool asked = false;                            // the evidence was read in this run
-  std::optional<TargetPosition> acked;           // A
-  std::optional<protocol::Receipt> seen;         // R_seen
-  bool acked_moved = false;                      // since TakeAcked
-  std::optional<EpochId> trim_to;                // after the note is durable
-  std::vector<uint64_t> left;                    // sealed rows above A, by sink
-  uint64_t undelivered = 0;                      // their sum
-  EpochId counted_to = 0;                        // `left` counts epochs up to here
-  std::vector<uint64_t> delivering;              // rows of the delivery in progress, by sink
+  bool asked = false;                     // the evidence was read in this run
+  std::optional<TargetPosition> acked;    // A
+  std::optional<protocol::Receipt> seen;  // R_seen
+  bool acked_moved = false;               // since TakeAcked
+  std::optional<EpochId> trim_to;         // after the note is durable
+  std::vector<uint64_t> left;             // sealed rows above A, by sink
+  uint64_t undelivered = 0;               // their sum
+  EpochId counted_to = 0;                 // `left` counts epochs up to here
+  std::vector<uint64_t> delivering;       // rows of the delivery in progress, by sink
   std::optional<protocol::Park> park;
   std::vector<protocol::Resolution> words;
   int64_t backoff_ms = 0;
@@ -52,7 +53,7 @@ class Deliveries::TargetReader : public flow::RowReader {
     store::Spool* spool;
     int sink;
     EpochId epoch;
-    uint64_t from, to;                           // rows of this sink in this epoch
+    uint64_t from, to;  // rows of this sink in this epoch
   };
   explicit TargetReader(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {}
 
@@ -76,11 +77,13 @@ class Deliveries::TargetReader : public flow::RowReader {
   std::unique_ptr<flow::RowReader> reader_;
 };
 
-Deliveries::Deliveries(const io::Env& env, store::Store& store, Graph& graph, protocol::TraceSink trace)
+Deliveries::Deliveries(const io::Env& env, store::Store& store, Graph& graph,
+                       protocol::TraceSink trace)
     : env_(env), store_(store), graph_(graph), trace_(std::move(trace)) {}
 Deliveries::~Deliveries() = default;
 
-Status Deliveries::Open(const Factories& factories, const std::vector<protocol::Resolution>& words) {
+Status Deliveries::Open(const Factories& factories,
+                        const std::vector<protocol::Resolution>& words) {
   std::map<std::string, Target*> by_name;
   std::map<std::string, std::vector<TargetSink>> sinks_of;
   for (size_t i = 0; i < graph_.sinks().size(); ++i) {
@@ -97,12 +100,14 @@ Status Deliveries::Open(const Factories& factories, const std::vector<protocol::
     const auto& body = std::get<plan::SinkNode>(sink.node->body);
     sinks_of[sink.target].push_back({sink.name, body.table, sink.node->output});
     for (const protocol::Resolution& word : words) {
-      if (word.subject == body.table->name || word.subject == sink.name) target->words.push_back(word);
+      if (word.subject == body.table->name || word.subject == sink.name)
+        target->words.push_back(word);
     }
   }
   const std::vector<store::AckedNote> notes = store_.AckedNotes();
   for (auto& target : targets_) {
-    WEIR_ASSIGN_OR_RETURN(target->delivery, factories.delivery(target->name, sinks_of[target->name]));
+    WEIR_ASSIGN_OR_RETURN(target->delivery,
+                          factories.delivery(target->name, sinks_of[target->name]));
     target->worker = env_.new_worker("weir-deliver", env_.completions);
     for (const store::AckedNote& note : notes) {
       if (note.target != target->name) continue;
@@ -115,14 +120,16 @@ Status Deliveries::Open(const Factories& factories, const std::vector<protocol::
   return error_;
 }
 
-// Adds the rows of sealed epochs above `counted_to`; the whole of what lies above A when A has jumped (recount).
+// Adds the rows of sealed epochs above `counted_to`; the whole of what lies above A when A has
+// jumped (recount).
 void Deliveries::CountSealed(Target& target, bool recount) {
   if (recount) {
     target.left.assign(target.sinks.size(), 0);
     target.counted_to = target.acked ? target.acked->epoch - 1 : store_.run().base;
   }
   while (true) {
-    auto epochs = store_.EpochsWithRows(target.sink_names, target.counted_to + 1, kDeliveryEpochsMax);
+    auto epochs =
+        store_.EpochsWithRows(target.sink_names, target.counted_to + 1, kDeliveryEpochsMax);
     if (!epochs) {
       error_ = epochs.error();
       return;
@@ -148,7 +155,8 @@ void Deliveries::WriteBooks(Target& target) {
     target.undelivered += target.left[s];
     flow::NodeBooks& books = graph_.sinks()[target.sinks[s]].books();
     const uint64_t gone = books[flow::Count::kDropped] + target.left[s];
-    books[flow::Count::kAcked] = books[flow::Count::kSealed] - std::min(books[flow::Count::kSealed], gone);
+    books[flow::Count::kAcked] =
+        books[flow::Count::kSealed] - std::min(books[flow::Count::kSealed], gone);
   }
 }
 
@@ -159,8 +167,10 @@ void Deliveries::Step(EpochId sealed) {
   for (auto& t : targets_) {
     Target& target = *t;
     if (grew) CountSealed(target, /*recount=*/false);
-    if (target.state == State::kBackoff && now_ns >= target.retry_at_ns) target.state = State::kIdle;
-    if (target.state == State::kIdle && (target.undelivered > 0 || !target.asked)) StartFence(target);
+    if (target.state == State::kBackoff && now_ns >= target.retry_at_ns)
+      target.state = State::kIdle;
+    if (target.state == State::kIdle && (target.undelivered > 0 || !target.asked))
+      StartFence(target);
   }
 }
 
@@ -171,7 +181,8 @@ void Deliveries::StartFence(Target& target) {
                       [this, &target, receipt] { OnFenced(target, std::move(*receipt)); });
 }
 
-protocol::DeliveryFacts Deliveries::Facts(const Target& target, const std::optional<protocol::Receipt>& receipt) {
+protocol::DeliveryFacts Deliveries::Facts(const Target& target,
+                                          const std::optional<protocol::Receipt>& receipt) {
   protocol::DeliveryFacts facts;
   facts.acked_empty = !target.acked.has_value();
   if (target.acked) facts.a = *target.acked;
@@ -194,7 +205,8 @@ protocol::DeliveryFacts Deliveries::Facts(const Target& target, const std::optio
     if (record.lineage != receipt->lineage) continue;
     facts.receipt = protocol::ReceiptKind::kAncestor;
     facts.above_sealed = receipt->position.epoch > record.last_sealed;
-    if (receipt->position.epoch == record.last_sealed) facts.hash_matches = receipt->hash == record.last_hash;
+    if (receipt->position.epoch == record.last_sealed)
+      facts.hash_matches = receipt->hash == record.last_hash;
   }
   return facts;
 }
@@ -203,7 +215,7 @@ protocol::DeliveryFacts Deliveries::Facts(const Target& target, const std::optio
 bool Deliveries::ApplyWords(Target& target, const std::optional<protocol::Receipt>& receipt) {
   for (const protocol::Resolution& word : target.words) {
     if (word.verb == protocol::Verb::kTrustSink && receipt) {
-      target.acked = receipt->position;          // ours at or below R are dropped
+      target.acked = receipt->position;  // ours at or below R are dropped
       target.seen = receipt;
       target.acked_moved = true;
     } else if (word.verb == protocol::Verb::kRedeliver || word.verb == protocol::Verb::kAdopt) {
@@ -233,14 +245,16 @@ void Deliveries::OnFenced(Target& target, Result<std::optional<protocol::Receipt
   const bool word = ApplyWords(target, *receipt);
   const protocol::DeliveryFacts facts = Facts(target, *receipt);
   const protocol::DeliveryDecision decision =
-      word ? protocol::DeliveryDecision{protocol::DeliveryAction::kDeliverFromAcked, 0} : protocol::DecideDelivery(facts);
+      word ? protocol::DeliveryDecision{protocol::DeliveryAction::kDeliverFromAcked, 0}
+           : protocol::DecideDelivery(facts);
   if (trace_) trace_(protocol::ResolvedEvent(target.name, facts, decision));
   switch (decision.action) {
     case protocol::DeliveryAction::kPark:
       target.delivery->Close();
-      return Park(target, "sql.row-" + std::to_string(decision.row), protocol::DescribeDelivery(facts, decision));
+      return Park(target, "sql.row-" + std::to_string(decision.row),
+                  protocol::DescribeDelivery(facts, decision));
     case protocol::DeliveryAction::kScan:
-      CHECK(false);                              // no target of this binary can scan
+      CHECK(false);  // no target of this binary can scan
     case protocol::DeliveryAction::kAdvanceAcked:
       Acked(target, (*receipt)->position, *receipt);
       CountSealed(target, /*recount=*/true);
@@ -270,7 +284,8 @@ void Deliveries::StartDeliver(Target& target) {
   uint64_t rows = 0;
   target.delivering.assign(target.sinks.size(), 0);
   for (const auto& e : *epochs) {
-    uint64_t skip = target.acked && e.epoch == target.acked->epoch ? std::min(target.acked->rows, e.total) : 0;
+    uint64_t skip =
+        target.acked && e.epoch == target.acked->epoch ? std::min(target.acked->rows, e.total) : 0;
     if (skip == e.total) continue;
     const uint64_t room = kDeliveryRowsMax - rows;
     uint64_t take = std::min(e.total - skip, room);
@@ -282,7 +297,8 @@ void Deliveries::StartDeliver(Target& target) {
       const uint64_t part = std::min(e.rows[s] - done, take);
       if (part > 0) {
         target.delivering[s] += part;
-        pieces.push_back({graph_.sinks()[target.sinks[s]].spool, static_cast<int>(s), e.epoch, done, done + part});
+        pieces.push_back({graph_.sinks()[target.sinks[s]].spool, static_cast<int>(s), e.epoch, done,
+                          done + part});
       }
       skip -= done;
       take -= part;
@@ -290,7 +306,8 @@ void Deliveries::StartDeliver(Target& target) {
   }
   const Result<Digest256> hash = store_.HashOf(store_.run().lineage, range.to.epoch);
   if (rows == 0 || !hash) {
-    error_ = hash ? Status(Code::kInternal, target.name + ": undelivered rows are not in any epoch") : hash.error();
+    error_ = hash ? Status(Code::kInternal, target.name + ": undelivered rows are not in any epoch")
+                  : hash.error();
     return;
   }
   range.hash = *hash;
@@ -309,7 +326,9 @@ void Deliveries::StartDeliver(Target& target) {
         if (status->ok()) (void)WEIR_FAULT_POINT("deliver.between_commit_and_ack");
         target.delivery->Close();
       },
-      [this, &target, shared_range, status] { OnDelivered(target, shared_range->to, std::move(*status)); });
+      [this, &target, shared_range, status] {
+        OnDelivered(target, shared_range->to, std::move(*status));
+      });
 }
 
 void Deliveries::OnDelivered(Target& target, TargetPosition to, Status status) {
@@ -330,7 +349,8 @@ void Deliveries::OnDelivered(Target& target, TargetPosition to, Status status) {
   target.state = State::kIdle;
 }
 
-void Deliveries::Acked(Target& target, TargetPosition to, const std::optional<protocol::Receipt>& proof) {
+void Deliveries::Acked(Target& target, TargetPosition to,
+                       const std::optional<protocol::Receipt>& proof) {
   target.acked = to;
   target.seen = proof;
   target.acked_moved = true;
@@ -347,8 +367,9 @@ void Deliveries::Backoff(Target& target, const Status& why) {
     LogWarning("delivery_failing", {{"target", target.name}, {"reason", why.message()}});
   }
   target.last_error = why.message();
-  target.backoff_ms = target.backoff_ms == 0 ? kBackoffFirstMs : std::min(target.backoff_ms * 2, kBackoffMaxMs);
-  uint32_t jitter = 0;                           // up to a quarter: boxes that failed together do not come back together
+  target.backoff_ms =
+      target.backoff_ms == 0 ? kBackoffFirstMs : std::min(target.backoff_ms * 2, kBackoffMaxMs);
+  uint32_t jitter = 0;  // up to a quarter: boxes that failed together do not come back together
   env_.random.Fill(&jitter, sizeof jitter);
   const int64_t wait_ms = target.backoff_ms + jitter % (target.backoff_ms / 4 + 1);
   target.retry_at_ns = now_ns + wait_ms * 1000000;
@@ -358,9 +379,14 @@ void Deliveries::Backoff(Target& target, const Status& why) {
 void Deliveries::Park(Target& target, std::string rule, std::string facts) {
   target.state = State::kParked;
   const auto& body = std::get<plan::SinkNode>(graph_.sinks()[target.sinks[0]].node->body);
-  target.park = protocol::Park{body.table->name, std::move(rule), target.name + ": " + std::move(facts),
-                               {protocol::Verb::kTrustSink, protocol::Verb::kRedeliver, protocol::Verb::kAdopt}};
-  LogError("parked", {{"subject", target.park->subject}, {"rule", target.park->rule}, {"facts", target.park->facts}});
+  target.park = protocol::Park{
+      body.table->name,
+      std::move(rule),
+      target.name + ": " + std::move(facts),
+      {protocol::Verb::kTrustSink, protocol::Verb::kRedeliver, protocol::Verb::kAdopt}};
+  LogError("parked", {{"subject", target.park->subject},
+                      {"rule", target.park->rule},
+                      {"facts", target.park->facts}});
   if (trace_) trace_(protocol::ParkedEvent(*target.park));
 }
 
@@ -419,18 +445,24 @@ int64_t Deliveries::WaitMs() const {
 }
 
 bool Deliveries::degraded() const {
-  return std::any_of(targets_.begin(), targets_.end(), [](const auto& t) { return t->failing_since_ns != 0; });
+  return std::any_of(targets_.begin(), targets_.end(),
+                     [](const auto& t) { return t->failing_since_ns != 0; });
 }
 
 void Deliveries::AppendStatus(std::string& json) const {
   const int64_t now_ns = env_.clock.MonotonicNs();
   const auto name = [](State state) {
     switch (state) {
-      case State::kIdle: return "idle";
-      case State::kFencing: return "fencing";
-      case State::kDelivering: return "delivering";
-      case State::kBackoff: return "waiting";
-      case State::kParked: return "parked";
+      case State::kIdle:
+        return "idle";
+      case State::kFencing:
+        return "fencing";
+      case State::kDelivering:
+        return "delivering";
+      case State::kBackoff:
+        return "waiting";
+      case State::kParked:
+        return "parked";
     }
     return "";
   };
@@ -438,9 +470,10 @@ void Deliveries::AppendStatus(std::string& json) const {
   for (size_t i = 0; i < targets_.size(); ++i) {
     const Target& t = *targets_[i];
     if (i > 0) json += ",";
-    json += "{\"target\":" + JsonQuote(t.name) + ",\"state\":\"" + name(t.state) + "\",\"acked\":" +
-            (t.acked ? JsonQuote(t.acked->ToString()) : std::string("null")) +
-            ",\"undelivered_rows\":" + std::to_string(t.undelivered) + ",\"deliveries\":" + std::to_string(t.deliveries);
+    json += "{\"target\":" + JsonQuote(t.name) + ",\"state\":\"" + name(t.state) +
+            "\",\"acked\":" + (t.acked ? JsonQuote(t.acked->ToString()) : std::string("null")) +
+            ",\"undelivered_rows\":" + std::to_string(t.undelivered) +
+            ",\"deliveries\":" + std::to_string(t.deliveries);
     if (t.failing_since_ns != 0) {
       json += ",\"failing_for_ms\":" + std::to_string((now_ns - t.failing_since_ns) / 1000000) +
               ",\"reason\":" + JsonQuote(t.last_error);

@@ -1,5 +1,6 @@
-// Engine: one run of one pipeline. Start is the takeover; Turn is one pass of the loop's ordered list; the rest is asked by app/.
-// Knows no loop, no signal, no terminal: app/ calls Turn when something is due, the simulation calls it in a plain loop.
+// Engine: one run of one pipeline. Start is the takeover; Turn is one pass of the loop's ordered
+// list; the rest is asked by app/. Knows no loop, no signal, no terminal: app/ calls Turn when
+// something is due, the simulation calls it in a plain loop.
 //
 //   Start -> [kReading] -> Turn ... -> kFinishing -> kDone(0 | 78)          bounded input ended
 //                 \-> RequestStop -> kStopping -> kDone(0 | 75)             SIGTERM
@@ -25,17 +26,17 @@
 namespace weir::runtime {
 
 struct EngineOptions {
-  std::string directory;                 // the state directory
-  std::string pipeline, instance;        // for a directory that is born now
-  std::string weir_version;              // recorded, so that an older binary can name the newer one
+  std::string directory;           // the state directory
+  std::string pipeline, instance;  // for a directory that is born now
+  std::string weir_version;        // recorded, so that an older binary can name the newer one
   bool fresh = false;
   bool discard_undelivered = false;
   std::optional<std::string> job;
   int64_t drain_ms = 10000;
   std::string canonical_plan;
   Digest256 fingerprint;
-  // Called on the loop thread when all is delivered, before the finish marker is written: what is to be said is said first, so that the
-  // process can end as its very next act after the marker.
+  // Called on the loop thread when all is delivered, before the finish marker is written: what is
+  // to be said is said first, so that the process can end as its very next act after the marker.
   std::function<void()> before_finish_marker;
 };
 
@@ -45,8 +46,8 @@ struct Totals {
 };
 
 struct Snapshot {
-  Totals totals;                         // of this run
-  uint64_t epochs = 0;                   // sealed in this run
+  Totals totals;        // of this run
+  uint64_t epochs = 0;  // sealed in this run
   EpochId sealed = 0;
   uint64_t read_bytes = 0, total_bytes = 0;
   TimestampMs watermark = kWatermarkNone;
@@ -56,38 +57,47 @@ struct Snapshot {
 
 class Engine {
  public:
-  // Makes the factories once the directory's recorded names, and the operator's words to this start, are known.
-  using MakeFactories = std::function<Factories(const std::string& pipeline, const std::string& instance,
-                                                const std::vector<protocol::Resolution>& words)>;
-  // Takeover (exactly-once.md): nothing is cut and no sink is contacted before the run row is durable. nullptr: the job has already finished (exit 0).
-  static Result<std::unique_ptr<Engine>> Start(const io::Env& env, const EngineOptions& options, std::unique_ptr<plan::Plan> plan,
-                                               const MakeFactories& make_factories, protocol::TraceSink trace);
+  // Makes the factories once the directory's recorded names, and the operator's words to this
+  // start, are known.
+  using MakeFactories =
+      std::function<Factories(const std::string& pipeline, const std::string& instance,
+                              const std::vector<protocol::Resolution>& words)>;
+  // Takeover (exactly-once.md): nothing is cut and no sink is contacted before the run row is
+  // durable. nullptr: the job has already finished (exit 0).
+  static Result<std::unique_ptr<Engine>> Start(const io::Env& env, const EngineOptions& options,
+                                               std::unique_ptr<plan::Plan> plan,
+                                               const MakeFactories& make_factories,
+                                               protocol::TraceSink trace);
   ~Engine();
 
   // One pass. Returns how long nothing is due (0: call again at once).
   int64_t Turn();
   bool done() const { return phase_ == Phase::kDone; }
-  // Why it ended: OK; kInterrupted (75: a bounded input was stopped before its end, or not everything could be sealed); kRefused (78: only parked sources and sinks left);
-  // or the failure.
+  // Why it ended: OK; kInterrupted (75: a bounded input was stopped before its end, or not
+  // everything could be sealed); kRefused (78: only parked sources and sinks left); or the failure.
   const Status& result() const { return result_; }
   void RequestStop();
-  // Everything that a caller may leave to the operating system: helper threads in a blocking call are not waited for.
+  // Everything that a caller may leave to the operating system: helper threads in a blocking call
+  // are not waited for.
   bool HelpersBusy() const;
 
   Snapshot snapshot() const;
   std::string StatusJson() const;
-  std::string EpochsWaiting() const;     // one line for the stop: how many epochs wait in the spool; "" none
+  std::string EpochsWaiting()
+      const;  // one line for the stop: how many epochs wait in the spool; "" none
   const plan::Plan& plan() const { return *plan_; }
 
  private:
   enum class Phase { kReading, kFinishing, kStopping, kDone };
   enum class SealState { kNone, kInFlight, kWaitsForSpace, kWaitsForLock };
 
-  Engine(const io::Env& env, const EngineOptions& options, std::unique_ptr<plan::Plan> plan, protocol::TraceSink trace);
+  Engine(const io::Env& env, const EngineOptions& options, std::unique_ptr<plan::Plan> plan,
+         protocol::TraceSink trace);
 
   // takeover.cc
   Status TakeOver(const MakeFactories& make_factories, bool* already_finished);
-  Status InspectSinks(const std::optional<store::SealedEpoch>& sealed, const protocol::TakeoverDecision& decision);
+  Status InspectSinks(const std::optional<store::SealedEpoch>& sealed,
+                      const protocol::TakeoverDecision& decision);
   Status RecoverSinks();
   Status Restore(const std::optional<store::SealedEpoch>& sealed);
   ScanSettings ScanDefaults() const;
@@ -114,7 +124,7 @@ class Engine {
   void WriteAckedNotes();
   // engine_status.cc
   std::vector<protocol::Park> AllParks() const;
-  Totals CountTotals() const;            // of the lineage
+  Totals CountTotals() const;  // of the lineage
   bool NothingUnsealed() const;
 
   const io::Env& env_;
@@ -126,8 +136,8 @@ class Engine {
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<Deliveries> deliveries_;
   std::vector<protocol::LineageRecord> lineages_;
-  std::vector<flow::TakeoverContext> sink_contexts_;   // of the takeover, by sink
-  std::unique_ptr<io::Worker> disk_;                   // declared after what its jobs use: it is joined first
+  std::vector<flow::TakeoverContext> sink_contexts_;  // of the takeover, by sink
+  std::unique_ptr<io::Worker> disk_;  // declared after what its jobs use: it is joined first
 
   Phase phase_ = Phase::kReading;
   Status result_;
@@ -145,10 +155,11 @@ class Engine {
   EpochId next_epoch_ = 1;
   EpochId sealed_ = 0;
   uint64_t sealed_in_run_ = 0;
-  bool evictable_ = true;                              // false: the last eviction left more than the share, and cutting early would not help
+  bool evictable_ =
+      true;  // false: the last eviction left more than the share, and cutting early would not help
   int64_t last_cut_ns_ = 0;
   int64_t interval_ms_ = 1000;
-  int pending_work_ = 0;                               // disk jobs of sinks (renames, receipt files)
+  int pending_work_ = 0;  // disk jobs of sinks (renames, receipt files)
   struct Retry {
     size_t sink;
     std::function<Status()> work;

@@ -17,7 +17,8 @@ std::string BooksJson(const flow::NodeBooks& books) {
   for (size_t i = 0; i < books.counts.size(); ++i) {
     if (books.counts[i] == 0) continue;
     if (out.size() > 1) out += ",";
-    out += "\"" + std::string(flow::CountName(static_cast<flow::Count>(i))) + "\":" + std::to_string(books.counts[i]);
+    out += "\"" + std::string(flow::CountName(static_cast<flow::Count>(i))) +
+           "\":" + std::to_string(books.counts[i]);
   }
   return out + "}";
 }
@@ -44,10 +45,12 @@ Totals Engine::CountTotals() const {
       case flow::BooksKind::kSink: {
         const auto& body = std::get<plan::SinkNode>(ref.node->body);
         t.dead += b[flow::Count::kDead];
-        if (body.kind != plan::SinkNode::Kind::kDeadLetterFile) t.emitted += b[flow::Count::kStaged];
+        if (body.kind != plan::SinkNode::Kind::kDeadLetterFile)
+          t.emitted += b[flow::Count::kStaged];
         break;
       }
-      case flow::BooksKind::kPassThrough: break;
+      case flow::BooksKind::kPassThrough:
+        break;
     }
   }
   return t;
@@ -56,8 +59,9 @@ Totals Engine::CountTotals() const {
 Snapshot Engine::snapshot() const {
   Snapshot s;
   const Totals now = CountTotals();
-  s.totals = {now.read - totals_at_start_.read, now.filtered - totals_at_start_.filtered, now.late - totals_at_start_.late,
-              now.dead - totals_at_start_.dead, now.emitted - totals_at_start_.emitted};
+  s.totals = {now.read - totals_at_start_.read, now.filtered - totals_at_start_.filtered,
+              now.late - totals_at_start_.late, now.dead - totals_at_start_.dead,
+              now.emitted - totals_at_start_.emitted};
   s.epochs = sealed_in_run_;
   s.sealed = sealed_;
   s.watermark = kWatermarkMax;
@@ -81,7 +85,8 @@ std::vector<protocol::Park> Engine::AllParks() const {
   }
   for (const auto& scan : graph_->scans()) {
     for (const flow::SourcePark& park : scan->parks()) {
-      all.push_back({std::string(scan->table_name()), "source", park.what, {protocol::Verb::kAcceptGap}});
+      all.push_back(
+          {std::string(scan->table_name()), "source", park.what, {protocol::Verb::kAcceptGap}});
     }
   }
   return all;
@@ -94,7 +99,9 @@ std::string Engine::EpochsWaiting() const {
     const flow::NodeBooks& b = sink.books();
     rows += b[flow::Count::kSealed] - b[flow::Count::kAcked] - b[flow::Count::kDropped];
   }
-  return rows == 0 ? "" : std::to_string(rows) + " sealed rows wait in the spool; the next start delivers them";
+  return rows == 0 ? ""
+                   : std::to_string(rows) +
+                         " sealed rows wait in the spool; the next start delivers them";
 }
 
 std::string Engine::StatusJson() const {
@@ -104,30 +111,41 @@ std::string Engine::StatusJson() const {
   if (seal_state_ == SealState::kWaitsForLock) reasons.push_back("another process holds state.db");
   if (deliveries_->degraded()) reasons.push_back("a target does not take deliveries");
   if (!books_error_.empty()) reasons.push_back("the books do not balance: " + books_error_);
-  if (store_->WalBytes() > store::kWalDegradedBytes) reasons.push_back("a reader holds the write-ahead log of state.db: " + std::to_string(store_->WalBytes()) + " bytes");
+  if (store_->WalBytes() > store::kWalDegradedBytes)
+    reasons.push_back("a reader holds the write-ahead log of state.db: " +
+                      std::to_string(store_->WalBytes()) + " bytes");
   for (const auto& scan : graph_->scans()) {
     if (!scan->clock_believed()) reasons.push_back("clock not believed");
   }
   const store::RunInfo& run = store_->run();
-  std::string out = "{\"health\":\"" + std::string(!parks.empty() ? "parked" : reasons.empty() ? "healthy" : "degraded") + "\"";
+  std::string out = "{\"health\":\"" +
+                    std::string(!parks.empty()    ? "parked"
+                                : reasons.empty() ? "healthy"
+                                                  : "degraded") +
+                    "\"";
   out += ",\"pipeline\":" + JsonQuote(run.pipeline) + ",\"instance\":" + JsonQuote(run.instance);
   out += ",\"run\":" + std::to_string(run.run) + ",\"lineage\":\"" + run.lineage.ToHex() + "\"";
-  out += ",\"sealed_epoch\":" + std::to_string(sealed_) + ",\"epochs_in_run\":" + std::to_string(sealed_in_run_);
+  out += ",\"sealed_epoch\":" + std::to_string(sealed_) +
+         ",\"epochs_in_run\":" + std::to_string(sealed_in_run_);
   out += ",\"running_ms\":" + std::to_string((env_.clock.MonotonicNs() - started_ns_) / 1000000);
-  out += ",\"state_bytes\":" + std::to_string(graph_->StateBytes()) + ",\"wal_bytes\":" + std::to_string(store_->WalBytes());
+  out += ",\"state_bytes\":" + std::to_string(graph_->StateBytes()) +
+         ",\"wal_bytes\":" + std::to_string(store_->WalBytes());
   out += ",\"spool_bytes\":" + std::to_string(pressure_facts_.spool_bytes);
   out += ",\"reasons\":[";
   for (size_t i = 0; i < reasons.size(); ++i) out += (i > 0 ? "," : "") + JsonQuote(reasons[i]);
   out += "],\"parks\":[";
   for (size_t i = 0; i < parks.size(); ++i) {
-    out += std::string(i > 0 ? "," : "") + "{\"subject\":" + JsonQuote(parks[i].subject) + ",\"rule\":" + JsonQuote(parks[i].rule) +
-           ",\"facts\":" + JsonQuote(parks[i].facts) + ",\"verbs\":[";
-    for (size_t v = 0; v < parks[i].verbs.size(); ++v) out += (v > 0 ? "," : "") + JsonQuote(protocol::VerbName(parks[i].verbs[v]));
+    out += std::string(i > 0 ? "," : "") + "{\"subject\":" + JsonQuote(parks[i].subject) +
+           ",\"rule\":" + JsonQuote(parks[i].rule) + ",\"facts\":" + JsonQuote(parks[i].facts) +
+           ",\"verbs\":[";
+    for (size_t v = 0; v < parks[i].verbs.size(); ++v)
+      out += (v > 0 ? "," : "") + JsonQuote(protocol::VerbName(parks[i].verbs[v]));
     out += "]}";
   }
   out += "],\"sources\":[";
   for (size_t i = 0; i < graph_->scans().size(); ++i) {
-    out += std::string(i > 0 ? "," : "") + "{\"table\":" + JsonQuote(std::string(graph_->scans()[i]->table_name())) + ",";
+    out += std::string(i > 0 ? "," : "") +
+           "{\"table\":" + JsonQuote(std::string(graph_->scans()[i]->table_name())) + ",";
     graph_->scans()[i]->AppendStatus(out);
     out += "}";
   }

@@ -18,12 +18,15 @@ std::optional<TimestampMs> ParseTime(std::string_view text) {
   return ParseInt64(text);
 }
 
-// A node's name is one word of a line: blanks, line feeds and '%' of quoted identifiers are written as %XX.
+// A node's name is one word of a line: blanks, line feeds and '%' of quoted identifiers are written
+// as %XX.
 std::string Word(std::string_view name) {
   std::string out;
   for (const char c : name) {
-    if (c == ' ' || c == '\n' || c == '%') out += "%" + HexEncode(std::string_view(&c, 1));
-    else out += c;
+    if (c == ' ' || c == '\n' || c == '%')
+      out += "%" + HexEncode(std::string_view(&c, 1));
+    else
+      out += c;
   }
   return out;
 }
@@ -66,13 +69,15 @@ bool ParseBooks(std::string_view text, flow::NodeBooks* books) {
 
 std::string EpochBody::Encode() const {
   std::string out;
-  for (const auto& [node, t] : watermarks) out += "watermark " + Word(node) + " " + FormatTime(t) + "\n";
+  for (const auto& [node, t] : watermarks)
+    out += "watermark " + Word(node) + " " + FormatTime(t) + "\n";
   for (const auto& [node, key] : current) out += "current " + Word(node) + " " + key + "\n";
   for (const auto& [node, b] : books) {
     out += "books " + Word(node);
     for (size_t i = 0; i < b.counts.size(); ++i) {
       if (b.counts[i] == 0) continue;
-      out += " " + std::string(flow::CountName(static_cast<flow::Count>(i))) + "=" + std::to_string(b.counts[i]);
+      out += " " + std::string(flow::CountName(static_cast<flow::Count>(i))) + "=" +
+             std::to_string(b.counts[i]);
     }
     out += "\n";
   }
@@ -86,10 +91,12 @@ Result<EpochBody> EpochBody::Decode(std::string_view text) {
     if (line.empty()) continue;
     const size_t a = line.find(' ');
     const std::string_view kind = line.substr(0, a);
-    const std::string_view rest = a == std::string_view::npos ? std::string_view() : line.substr(a + 1);
+    const std::string_view rest =
+        a == std::string_view::npos ? std::string_view() : line.substr(a + 1);
     const size_t b = rest.find(' ');
     const std::string node = FromWord(rest.substr(0, b));
-    const std::string_view value = b == std::string_view::npos ? std::string_view() : rest.substr(b + 1);
+    const std::string_view value =
+        b == std::string_view::npos ? std::string_view() : rest.substr(b + 1);
     bool good = !node.empty();
     if (kind == "watermark") {
       const auto t = ParseTime(value);
@@ -104,7 +111,9 @@ Result<EpochBody> EpochBody::Decode(std::string_view text) {
     } else {
       good = false;
     }
-    if (!good) return Fail(Code::kCorruption, "epoch body: cannot read the line \"" + std::string(line) + "\"");
+    if (!good)
+      return Fail(Code::kCorruption,
+                  "epoch body: cannot read the line \"" + std::string(line) + "\"");
   }
   return body;
 }

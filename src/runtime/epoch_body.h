@@ -1,5 +1,6 @@
-// The runtime's part of an epoch row: watermarks, which partition is being read, and the books. Text, one fact a line, so that a person
-// with sqlite3 can read it; docs/state-format.md lists the lines.
+// The runtime's part of an epoch row: watermarks, which partition is being read, and the books.
+// Text, one fact a line, so that a person with sqlite3 can read it; docs/state-format.md lists the
+// lines.
 //
 //   watermark NODE MS|none|end
 //   current NODE PARTITION-KEY
@@ -20,13 +21,14 @@
 namespace weir::runtime {
 
 struct EpochBody {
-  std::map<std::string, TimestampMs> watermarks;    // by scan
-  std::map<std::string, std::string> current;       // by scan
-  std::map<std::string, flow::NodeBooks> books;     // by node
-  std::set<std::string> ended;                      // scans that have seen the end of their bounded input
+  std::map<std::string, TimestampMs> watermarks;  // by scan
+  std::map<std::string, std::string> current;     // by scan
+  std::map<std::string, flow::NodeBooks> books;   // by node
+  std::set<std::string> ended;  // scans that have seen the end of their bounded input
 
   std::string Encode() const;
-  // kCorruption when a line cannot be read; unknown first words are refused too (the format version guards them).
+  // kCorruption when a line cannot be read; unknown first words are refused too (the format version
+  // guards them).
   static Result<EpochBody> Decode(std::string_view text);
 };
 

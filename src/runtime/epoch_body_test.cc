@@ -24,7 +24,8 @@ TEST_CASE("what is sealed of watermarks and books comes back to the last digit")
 }
 
 TEST_CASE("a line that cannot be read is damage, never skipped") {
-  for (const char* text : {"watermark scan:a soon\n", "books x read=ten\n", "books x nosuch=1\n", "what is this\n", "watermark\n"}) {
+  for (const char* text : {"watermark scan:a soon\n", "books x read=ten\n", "books x nosuch=1\n",
+                           "what is this\n", "watermark\n"}) {
     CAPTURE(text);
     const Result<EpochBody> body = EpochBody::Decode(text);
     REQUIRE(!body.has_value());

@@ -20,7 +20,8 @@ class Graph::Edge : public flow::Outputs {
   plan::NodeId node_;
 };
 
-Graph::Graph(const plan::Plan& plan, bool fail_on_dead) : plan_(plan), fail_on_dead_(fail_on_dead) {}
+Graph::Graph(const plan::Plan& plan, bool fail_on_dead)
+    : plan_(plan), fail_on_dead_(fail_on_dead) {}
 Graph::~Graph() = default;
 
 namespace {
@@ -29,9 +30,12 @@ namespace {
 const Schema& EdgeSchema(const plan::Plan& plan, const plan::Input& input) {
   const plan::Node& from = plan.nodes[input.node];
   switch (input.edge) {
-    case plan::Edge::kMain: return from.output;
-    case plan::Edge::kLate: return std::get<plan::WindowNode>(from.body).late_schema;
-    case plan::Edge::kDead: return plan::DeadLetterSchema();
+    case plan::Edge::kMain:
+      return from.output;
+    case plan::Edge::kLate:
+      return std::get<plan::WindowNode>(from.body).late_schema;
+    case plan::Edge::kDead:
+      return plan::DeadLetterSchema();
   }
   return from.output;
 }
@@ -127,7 +131,8 @@ void Graph::Deliver(plan::NodeId to, const Batch& batch) {
     return;
   }
   Sink& sink = sinks_[state.sink];
-  Status status = sink.stage != nullptr ? sink.stage->Stage(batch, *state.out) : sink.direct->Write(batch, *state.out);
+  Status status = sink.stage != nullptr ? sink.stage->Stage(batch, *state.out)
+                                        : sink.direct->Write(batch, *state.out);
   if (!status.ok()) RecordError(std::move(status));
 }
 
@@ -144,7 +149,8 @@ void Graph::Advance(plan::NodeId from, TimestampMs watermark) {
   }
 }
 
-// A late row is excused when its partition did not hold the watermark while its window closed (time.md).
+// A late row is excused when its partition did not hold the watermark while its window closed
+// (time.md).
 void Graph::CountWoke(NodeState& window, const Batch& late) {
   if (late.partition < 0) return;
   const auto& body = std::get<plan::WindowNode>(window.node->body);
@@ -168,7 +174,8 @@ void Graph::FailOnDead(const Batch& dead) {
   std::string where = text(5);
   const Column& pos = dead.column(7);
   if (!pos.IsNull(row)) where += " at position " + std::to_string(pos.ints[row]);
-  RecordError(Status(Code::kBadRow, (where.empty() ? "" : where + ": ") + text(1) + ": " + text(2)));
+  RecordError(
+      Status(Code::kBadRow, (where.empty() ? "" : where + ": ") + text(1) + ": " + text(2)));
 }
 
 std::vector<Graph::NodeBooksRef> Graph::Books() const {
@@ -182,8 +189,10 @@ std::vector<Graph::NodeBooksRef> Graph::Books() const {
       ref.kind = flow::BooksKind::kSink;
       ref.books = sinks_[state.sink].books();
     } else {
-      if (std::holds_alternative<plan::CalcNode>(state.node->body)) ref.kind = flow::BooksKind::kCalc;
-      if (std::holds_alternative<plan::WindowNode>(state.node->body)) ref.kind = flow::BooksKind::kWindow;
+      if (std::holds_alternative<plan::CalcNode>(state.node->body))
+        ref.kind = flow::BooksKind::kCalc;
+      if (std::holds_alternative<plan::WindowNode>(state.node->body))
+        ref.kind = flow::BooksKind::kWindow;
       ref.books = state.op->books();
       state.op->CountBooks(ref.books);
     }
@@ -194,9 +203,12 @@ std::vector<Graph::NodeBooksRef> Graph::Books() const {
 
 void Graph::SetBooks(const plan::Node& node, const flow::NodeBooks& books) {
   NodeState& state = nodes_[node.id];
-  if (state.scan >= 0) scans_[state.scan]->books() = books;
-  else if (state.sink >= 0) sinks_[state.sink].books() = books;
-  else state.op->books() = books;
+  if (state.scan >= 0)
+    scans_[state.scan]->books() = books;
+  else if (state.sink >= 0)
+    sinks_[state.sink].books() = books;
+  else
+    state.op->books() = books;
 }
 
 std::string Graph::CheckBalance() const {

@@ -1,5 +1,6 @@
-// Graph: the nodes of a plan at run time and the edges between them. Batches and watermarks go down, depth first, on the
-// loop thread; nothing is queued, so between two batches nothing is in flight.
+// Graph: the nodes of a plan at run time and the edges between them. Batches and watermarks go
+// down, depth first, on the loop thread; nothing is queued, so between two batches nothing is in
+// flight.
 #ifndef WEIR_RUNTIME_GRAPH_H_
 #define WEIR_RUNTIME_GRAPH_H_
 
@@ -19,11 +20,11 @@ namespace weir::runtime {
 
 // One sink node: exactly one of stage and direct.
 struct Sink {
-  std::string name;                          // node name
+  std::string name;  // node name
   const plan::Node* node = nullptr;
-  std::unique_ptr<flow::SinkStage> stage;    // the spool's too
-  store::Spool* spool = nullptr;             // == stage when the target is delivered to
-  std::string target;                        // with spool
+  std::unique_ptr<flow::SinkStage> stage;  // the spool's too
+  store::Spool* spool = nullptr;           // == stage when the target is delivered to
+  std::string target;                      // with spool
   std::unique_ptr<flow::DirectSink> direct;
 
   flow::NodeBooks& books() const { return stage != nullptr ? stage->books() : direct->books(); }
@@ -36,8 +37,10 @@ class Graph {
   ~Graph();
 
   // Makes every node. Spools are made through `new_spool`.
-  using NewSpool = std::function<Result<std::unique_ptr<store::Spool>>(const plan::Node& sink, const std::string& target)>;
-  Status Build(const Factories& factories, const ScanSettings& defaults, io::Clock& clock, const NewSpool& new_spool);
+  using NewSpool = std::function<Result<std::unique_ptr<store::Spool>>(const plan::Node& sink,
+                                                                       const std::string& target)>;
+  Status Build(const Factories& factories, const ScanSettings& defaults, io::Clock& clock,
+               const NewSpool& new_spool);
 
   std::vector<std::unique_ptr<Scan>>& scans() { return scans_; }
   std::vector<Sink>& sinks() { return sinks_; }
@@ -56,7 +59,7 @@ class Graph {
   struct NodeBooksRef {
     const plan::Node* node;
     flow::BooksKind kind;
-    flow::NodeBooks books;                   // a copy, gauges included
+    flow::NodeBooks books;  // a copy, gauges included
   };
   std::vector<NodeBooksRef> Books() const;
   void SetBooks(const plan::Node& node, const flow::NodeBooks& books);

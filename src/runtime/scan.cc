@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
 #include "base/text.h"
 
 namespace weir::runtime {
@@ -11,36 +10,6 @@ namespace {
 
 // No clock that stands before this was right while weir existed: 2026-11-01.
 constexpr int64_t kBuiltAfterMs = 1793491200000;
-
-// Keys of the scan's ByteMap: "s" the source's own state, "p" + partition key its saved position.
-constexpr std::string_view kSourceStateKey = "s";
-std::string PositionKey(std::string_view partition_key) { return "p" + std::string(partition_key); }
-
-constexpr uint8_t kPositionVersion = 1;
-
-// Saved position: version u8, state u8, max event time i64, holds since i64, then the source's own blob.
-std::string EncodeSaved(const SourceWatermarks::Partition& p, std::string_view source_blob) {
-  ByteWriter w;
-  w.U8(kPositionVersion);
-  w.U8(static_cast<uint8_t>(p.state));
-  w.I64(p.max_event_time);
-  w.I64(p.holds_since);
-  w.Append(source_blob);
-  return w.Take();
-}
-
-bool DecodeSaved(std::string_view bytes, SourceWatermarks::Partition* p, std::string_view* source_blob) {
-  ByteReader r(bytes);
-  if (r.U8() != kPositionVersion) return false;
-  const uint8_t state = r.U8();
-  if (state > static_cast<uint8_t>(SourceWatermarks::Partition::State::kEnded)) return false;
-  p->state = static_cast<SourceWatermarks::Partition::State>(state);
-  p->max_event_time = r.I64();
-  p->holds_since = r.I64();
-  if (!r.ok()) return false;
-  *source_blob = bytes.substr(r.position());
-  return true;
-}
 
 }  // namespace
 
@@ -53,10 +22,10 @@ bool ClockBelieved(int64_t wall_ms, TimestampMs highest_sealed_watermark) {
 struct Scan::Reader : flow::Outputs {
   Batch raw;
   std::unique_ptr<flow::Operator> outputs;
-  const Batch* rows = nullptr;          // the operator's batch: valid until its next Push
-  std::vector<uint32_t> selected;       // its selected rows
-  Batch dead;                           // rows that failed in an output expression, with their positions
-  uint32_t cursor = 0;                  // raw rows below this are consumed
+  const Batch* rows = nullptr;     // the operator's batch: valid until its next Push
+  std::vector<uint32_t> selected;  // its selected rows
+  Batch dead;                      // rows that failed in an output expression, with their positions
+  uint32_t cursor = 0;             // raw rows below this are consumed
   size_t next_selected = 0, next_dead = 0, next_non_row = 0;
 
   void Main(const Batch& batch) override {
@@ -97,46 +66,6 @@ Scan::Scan(const plan::Node& node, const Factories& factories, const ScanSetting
 
 Scan::~Scan() = default;
 
-Status Scan::Open(flow::StateReader& positions, TimestampMs watermark, const std::string& current_key) {
-  WEIR_ASSIGN_OR_RETURN(source_, factories_.source(node_, raw_schema_));
-  WEIR_RETURN_IF_ERROR(RestorePositions(positions));
-  std::vector<flow::SavedPosition> saved;
-  std::string source_state;
-  bool damaged = false;
-  positions_.ForEach([&](std::string_view key, std::string_view value) {
-    if (key == kSourceStateKey) {
-      source_state = value;
-      return;
-    }
-    Saved entry;
-    std::string_view source_blob;
-    if (key.empty() || key[0] != 'p' || !DecodeSaved(value, &entry.watermark, &source_blob)) {
-      damaged = true;
-      return;
-    }
-    saved.push_back({std::string(key.substr(1)), std::string(source_blob)});
-    saved_.emplace(saved.back().key, entry);
-  });
-  if (damaged) return Status(Code::kCorruption, "saved position of " + node_.name + " cannot be read");
-  watermarks_.RestoreSource(watermark);
-  highest_sealed_watermark_ = watermark;
-  restored_current_ = current_key;
-  WEIR_RETURN_IF_ERROR(source_->Open(saved, source_state));
-  return Discover();
-}
-
-Status Scan::RestorePositions(flow::StateReader& positions) {
-  std::vector<std::string> buckets;
-  WEIR_RETURN_IF_ERROR(
-      positions.ListBuckets([&](std::string_view bucket, uint64_t) { buckets.emplace_back(bucket); }));
-  for (const std::string& bucket : buckets) {
-    WEIR_RETURN_IF_ERROR(positions.ReadBucket(
-        bucket, [&](std::string_view blob) { return positions_.ApplyBlob(bucket, blob); }));
-  }
-  positions_.FinishRestore();
-  return Status::Ok();
-}
-
 Status Scan::Discover() {
   std::vector<flow::PartitionInfo> found;
   WEIR_RETURN_IF_ERROR(source_->Discover(found));
@@ -154,7 +83,8 @@ Status Scan::Discover() {
       p.changed = false;
     }
     if (p.info.finished) watermarks_.SetEnded(index);
-    if (!p.info.finished && !p.info.key.empty() && p.info.key == restored_current_) current_ = index;
+    if (!p.info.finished && !p.info.key.empty() && p.info.key == restored_current_)
+      current_ = index;
     if (has_rowtime_ && !p.info.finished) WEIR_RETURN_IF_ERROR(PeekTime(index));
     if (p.changed) dirty_ = true;
   }
@@ -173,7 +103,7 @@ Status Scan::PeekTime(int index) {
   if (peek.raw.rows() > 0) {
     const flow::NodeBooks books = peek.outputs->books();
     peek.outputs->Push(peek.raw, peek);
-    peek.outputs->books() = books;       // a peek counts nothing
+    peek.outputs->books() = books;  // a peek counts nothing
   }
   TakePeek(index, peek);
   GiveReader(p);
@@ -214,8 +144,8 @@ bool Scan::HasRows(int index) const {
   return (p.reader != nullptr && !p.reader->Consumed()) || p.known_end || !p.waiting;
 }
 
-// The partition that may be read now: the lowest watermark among those that hold it (idle ones are asked too: rows
-// may have come), and none further ahead of the slowest than max-drift. -1: nobody.
+// The partition that may be read now: the lowest watermark among those that hold it (idle ones are
+// asked too: rows may have come), and none further ahead of the slowest than max-drift. -1: nobody.
 int Scan::Choose() {
   int best = -1;
   TimestampMs lowest = kWatermarkMax;
@@ -231,7 +161,9 @@ int Scan::Choose() {
   }
   if (best < 0) {
     for (int i = 0; i < watermarks_.size(); ++i) {
-      if (watermarks_.at(i).state == SourceWatermarks::Partition::State::kIdle && HasRows(i) && better(i, best)) best = i;
+      if (watermarks_.at(i).state == SourceWatermarks::Partition::State::kIdle && HasRows(i) &&
+          better(i, best))
+        best = i;
     }
     return best;
   }
@@ -248,7 +180,8 @@ Status Scan::Fill(int index) {
   Partition& p = *partitions_[index];
   WEIR_RETURN_IF_ERROR(TakeReader(p));
   Reader& r = *p.reader;
-  WEIR_ASSIGN_OR_RETURN(const flow::ReadState state, source_->Read(index, settings_.batch_rows, r.raw));
+  WEIR_ASSIGN_OR_RETURN(const flow::ReadState state,
+                        source_->Read(index, settings_.batch_rows, r.raw));
   p.known_end = state == flow::ReadState::kEnd;
   const bool got = r.raw.rows() > 0 || !r.raw.non_rows.empty();
   if (got) {
@@ -265,8 +198,8 @@ Status Scan::Fill(int index) {
   return r.outputs->status();
 }
 
-// The first raw row that must wait because its partition is too far ahead; raw.rows() when none. Fills `rows` (the
-// rows to push) and the watermark column, and advances `run`.
+// The first raw row that must wait because its partition is too far ahead; raw.rows() when none.
+// Fills `rows` (the rows to push) and the watermark column, and advances `run`.
 uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32_t>& rows) {
   Reader& r = *partitions_[index]->reader;
   if (r.rows == nullptr) return r.raw.rows();
@@ -281,15 +214,18 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
   }
   const int64_t wall_ms = clock_.WallMs();
   clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
-  const TimestampMs latest_ok = clock_believed_ ? wall_ms + settings_.max_future_skew_ms : kWatermarkMax;
-  const TimestampMs limit =
-      run.others() >= kWatermarkMax - settings_.max_drift_ms ? kWatermarkMax
-      : run.others() == kWatermarkNone ? kWatermarkNone : run.others() + settings_.max_drift_ms;
+  const TimestampMs latest_ok =
+      clock_believed_ ? wall_ms + settings_.max_future_skew_ms : kWatermarkMax;
+  const TimestampMs limit = run.others() >= kWatermarkMax - settings_.max_drift_ms ? kWatermarkMax
+                            : run.others() == kWatermarkNone
+                                ? kWatermarkNone
+                                : run.others() + settings_.max_drift_ms;
   const Column& time = r.rows->column(scan_.rowtime);
   TimestampMs* watermark = view_.watermarks.data();
   for (; r.next_selected < r.selected.size(); ++r.next_selected) {
     const uint32_t row = r.selected[r.next_selected];
-    // Somebody whose time is not known yet (kWatermarkNone) stops nobody: it is read when its turn comes.
+    // Somebody whose time is not known yet (kWatermarkNone) stops nobody: it is read when its turn
+    // comes.
     if (limit != kWatermarkNone && run.Own() > limit) return row;
     watermark[row] = run.Before();
     rows.push_back(row);
@@ -346,8 +282,10 @@ void Scan::Consume(int index, flow::Outputs& out) {
     view_.positions = r.rows->positions;
     view_.partition = index;
     view_.source = scan_.table->name;
-    if (rows.size() == view_.rows()) view_.ClearSelection();
-    else view_.SetSelection(std::move(rows));
+    if (rows.size() == view_.rows())
+      view_.ClearSelection();
+    else
+      view_.SetSelection(std::move(rows));
     out.Main(view_);
   }
   const int64_t position = stop < r.raw.rows() ? r.raw.positions[stop] : r.raw.end_position;
@@ -358,7 +296,7 @@ void Scan::Consume(int index, flow::Outputs& out) {
     dirty_ = true;
   }
   watermarks_.End(run);
-  if (stop < r.raw.rows()) current_ = -1;   // too far ahead: the next lowest's turn
+  if (stop < r.raw.rows()) current_ = -1;  // too far ahead: the next lowest's turn
 }
 
 void Scan::EndPartition(int index) {
@@ -389,7 +327,7 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
   const int64_t interval_ms = source_->PollIntervalMs();
   if (interval_ms >= 0 && now_ns >= next_poll_ns_) {
     WEIR_RETURN_IF_ERROR(Discover());
-    for (auto& p : partitions_) p->waiting = false;      // ask each again
+    for (auto& p : partitions_) p->waiting = false;  // ask each again
     next_poll_ns_ = now_ns + interval_ms * 1000000;
   }
   if (current_ < 0 || !HasRows(current_)) current_ = Choose();
@@ -397,7 +335,8 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
   if (current_ >= 0) {
     const int index = current_;
     Partition& p = *partitions_[index];
-    if ((p.reader == nullptr || p.reader->Consumed()) && !p.known_end) WEIR_RETURN_IF_ERROR(Fill(index));
+    if ((p.reader == nullptr || p.reader->Consumed()) && !p.known_end)
+      WEIR_RETURN_IF_ERROR(Fill(index));
     if (p.reader != nullptr && !p.reader->Consumed()) {
       outcome = Outcome::kProgress;
       Consume(index, out);
@@ -408,7 +347,7 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
     } else if (p.waiting) {
       current_ = -1;
       GiveReader(p);
-      if (Choose() >= 0) outcome = Outcome::kProgress;   // somebody else may go on
+      if (Choose() >= 0) outcome = Outcome::kProgress;  // somebody else may go on
     }
   }
   CheckIdle(now_ns);
@@ -421,7 +360,8 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
     return Outcome::kEnded;
   }
   // A bounded source whose parked partitions are all that is left must not close their windows.
-  if (has_rowtime_ && watermarks_.Current() != kWatermarkNone && watermarks_.Current() != kWatermarkMax) {
+  if (has_rowtime_ && watermarks_.Current() != kWatermarkNone &&
+      watermarks_.Current() != kWatermarkMax) {
     if (watermarks_.Current() != before) dirty_ = true;
     out.Watermark(watermarks_.Current());
   }
@@ -440,54 +380,25 @@ bool Scan::parked() const {
   const std::vector<flow::SourcePark> parks = source_->parks();
   if (parks.empty()) return false;
   for (const int i : watermarks_.active()) {
-    const bool is_parked = std::any_of(parks.begin(), parks.end(), [i](const flow::SourcePark& park) {
-      return park.partition == i || park.partition < 0;
-    });
+    const bool is_parked = std::any_of(
+        parks.begin(), parks.end(),
+        [i](const flow::SourcePark& park) { return park.partition == i || park.partition < 0; });
     if (!is_parked) return false;
   }
   return true;
 }
 
-Status Scan::Freeze(std::vector<flow::BucketDelta>& out) {
-  if (std::optional<std::string> state = source_->FreezeSourceState()) {
-    positions_.Put(kSourceStateKey, *state);
-  }
-  frozen_releases_.clear();
-  for (size_t i = 0; i < partitions_.size(); ++i) {
-    Partition& p = *partitions_[i];
-    if (!p.changed) continue;
-    WEIR_ASSIGN_OR_RETURN(const std::string blob, source_->EncodePosition(static_cast<int>(i), p.position));
-    positions_.Put(PositionKey(p.info.key), EncodeSaved(watermarks_.at(static_cast<int>(i)), blob));
-    p.changed = false;
-    frozen_releases_.emplace_back(static_cast<int>(i), p.position);
-  }
-  std::vector<std::string> forgotten;
-  source_->TakeForgotten(forgotten);
-  for (const std::string& key : forgotten) positions_.Erase(PositionKey(key));
-  std::vector<FrozenBucket> frozen;
-  positions_.Freeze(frozen);
-  for (FrozenBucket& f : frozen) {
-    out.push_back({std::move(f.bucket), f.dropped, std::move(f.blob), f.entries});
-  }
-  dirty_ = false;
-  return Status::Ok();
-}
-
-void Scan::Sealed() {
-  for (const auto& [partition, position] : frozen_releases_) source_->Release(partition, position);
-  frozen_releases_.clear();
-  if (watermarks_.Current() != kWatermarkMax) {
-    highest_sealed_watermark_ = std::max(highest_sealed_watermark_, watermarks_.Current());
-  }
-}
-
 void Scan::AppendStatus(std::string& json) const {
   const auto time = [](TimestampMs t) {
-    return t == kWatermarkNone ? std::string("null") : t == kWatermarkMax ? std::string("\"end\"") : std::to_string(t);
+    return t == kWatermarkNone  ? std::string("null")
+           : t == kWatermarkMax ? std::string("\"end\"")
+                                : std::to_string(t);
   };
-  json += "\"watermark\":" + time(watermarks_.Current()) + ",\"ended\":" + (ended_ ? "true" : "false");
-  json += ",\"clock_believed\":" + std::string(clock_believed_ ? "true" : "false") + ",\"partitions\":[";
-  constexpr int kShown = 100;          // a directory of 100,000 finished files is not a status page
+  json +=
+      "\"watermark\":" + time(watermarks_.Current()) + ",\"ended\":" + (ended_ ? "true" : "false");
+  json += ",\"clock_believed\":" + std::string(clock_believed_ ? "true" : "false") +
+          ",\"partitions\":[";
+  constexpr int kShown = 100;  // a directory of 100,000 finished files is not a status page
   int shown = 0;
   for (const int i : watermarks_.active()) {
     if (shown == kShown) break;

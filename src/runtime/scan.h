@@ -1,11 +1,14 @@
-// Scan: one source table at run time. Asks the source for one partition at a time, gives every row the watermark that the rows before it
-// made, and keeps the partitions together in event time. Loop thread.
+// Scan: one source table at run time. Asks the source for one partition at a time, gives every row
+// the watermark that the rows before it made, and keeps the partitions together in event time. Loop
+// thread.
 //
-// Whose turn it is depends on event time only (time.md, "Files" and "Alignment"): the partition with the lowest watermark is read
-// (ties by label) until it is max-drift ahead of the next lowest - to the row, so that batch size never shows - then the next. The one being read is part of the sealed epoch.
+// Whose turn it is depends on event time only (time.md, "Files" and "Alignment"): the partition
+// with the lowest watermark is read (ties by label) until it is max-drift ahead of the next lowest
+// - to the row, so that batch size never shows - then the next. The one being read is part of the
+// sealed epoch.
 //
-// What was read and decoded but not yet consumed (rows behind an alignment stop) waits in the partition's Reader: it is no part of any
-// epoch, and is read again after a restart.
+// What was read and decoded but not yet consumed (rows behind an alignment stop) waits in the
+// partition's Reader: it is no part of any epoch, and is read again after a restart.
 #ifndef WEIR_RUNTIME_SCAN_H_
 #define WEIR_RUNTIME_SCAN_H_
 
@@ -28,20 +31,23 @@ namespace weir::runtime {
 
 struct ScanSettings {
   uint32_t batch_rows = 2048;
-  int64_t max_drift_ms = 0;          // 0 with a watermark: no row ahead of the slowest at all
-  int64_t idle_timeout_ms = 60000;   // 0: never idle
+  int64_t max_drift_ms = 0;         // 0 with a watermark: no row ahead of the slowest at all
+  int64_t idle_timeout_ms = 60000;  // 0: never idle
   int64_t max_future_skew_ms = 300000;
 };
 
-// When the wall clock is believed (time.md): not before the binary's build time, nor before the highest sealed watermark.
+// When the wall clock is believed (time.md): not before the binary's build time, nor before the
+// highest sealed watermark.
 bool ClockBelieved(int64_t wall_ms, TimestampMs highest_sealed_watermark);
 
 class Scan {
  public:
-  Scan(const plan::Node& node, const Factories& factories, const ScanSettings& settings, io::Clock& clock);
+  Scan(const plan::Node& node, const Factories& factories, const ScanSettings& settings,
+       io::Clock& clock);
   ~Scan();
 
-  // Opens the source at the sealed positions. `body` fields: the source's watermark and the partition being read ("" none).
+  // Opens the source at the sealed positions. `body` fields: the source's watermark and the
+  // partition being read ("" none).
   Status Open(flow::StateReader& positions, TimestampMs watermark, const std::string& current_key);
 
   enum class Outcome { kProgress, kIdle, kEnded };
@@ -55,7 +61,7 @@ class Scan {
   // The source's watermark when partition `index` began to hold it: for late{reason="woke"}.
   TimestampMs HoldsSince(int32_t index) const { return watermarks_.at(index).holds_since; }
   bool ended() const { return ended_; }
-  bool parked() const;               // nothing is left to read but parked partitions
+  bool parked() const;  // nothing is left to read but parked partitions
   std::vector<flow::SourcePark> parks() const { return source_->parks(); }
   void Progress(uint64_t* read, uint64_t* total) const { source_->Progress(read, total); }
   bool clock_believed() const { return clock_believed_; }
@@ -69,18 +75,18 @@ class Scan {
   flow::NodeBooks& books() { return books_; }
   const std::string& name() const { return node_.name; }
   std::string_view table_name() const { return scan_.table->name; }
-  void AppendStatus(std::string& json) const;   // `"watermark":..,"partitions":[..]`
+  void AppendStatus(std::string& json) const;  // `"watermark":..,"partitions":[..]`
 
  private:
   struct Reader;
   struct Partition {
     flow::PartitionInfo info;
-    int64_t position = 0;            // consumed up to here
-    int64_t frozen_position = -1;    // at the last Freeze
-    bool changed = true;             // since the last Freeze
-    bool waiting = false;            // kWait: nothing more for now
-    int64_t waiting_since_ns = 0;    // since when nothing has come
-    bool known_end = false;          // Read said kEnd: ends when its Reader is consumed
+    int64_t position = 0;          // consumed up to here
+    int64_t frozen_position = -1;  // at the last Freeze
+    bool changed = true;           // since the last Freeze
+    bool waiting = false;          // kWait: nothing more for now
+    int64_t waiting_since_ns = 0;  // since when nothing has come
+    bool known_end = false;        // Read said kEnd: ends when its Reader is consumed
     std::unique_ptr<Reader> reader;
   };
 
@@ -115,15 +121,16 @@ class Scan {
   std::map<std::string, Saved> saved_;
   std::string restored_current_;
   ByteMap positions_;
-  std::unique_ptr<Reader> spare_;    // one Reader kept between partitions: making one compiles expressions
+  std::unique_ptr<Reader>
+      spare_;  // one Reader kept between partitions: making one compiles expressions
   int current_ = -1;
   bool ended_ = false;
-  bool dirty_ = true;                // the first epoch of a run records resolved positions
+  bool dirty_ = true;  // the first epoch of a run records resolved positions
   bool clock_believed_ = true;
   TimestampMs highest_sealed_watermark_ = kWatermarkNone;
   int64_t next_poll_ns_ = 0;
   std::vector<std::pair<int, int64_t>> frozen_releases_;
-  Batch view_;                       // what is pushed: the reader's columns, with watermarks and a selection
+  Batch view_;  // what is pushed: the reader's columns, with watermarks and a selection
   flow::DeadLetterBuilder dead_;
   flow::NodeBooks books_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 struct Row {
   int64_t ts;
-  bool dead = false;       // a record that cannot be decoded
+  bool dead = false;  // a record that cannot be decoded
 };
 
 using Files = std::vector<std::vector<Row>>;
@@ -45,7 +45,9 @@ class MemorySource : public flow::Source {
     Append(p, 0, 100, out);
     return Status::Ok();
   }
-  Result<std::string> EncodePosition(flow::PartitionIndex, int64_t position) override { return std::to_string(position); }
+  Result<std::string> EncodePosition(flow::PartitionIndex, int64_t position) override {
+    return std::to_string(position);
+  }
   void Release(flow::PartitionIndex, int64_t) override {}
   std::optional<std::string> FreezeSourceState() override { return std::nullopt; }
   void TakeForgotten(std::vector<std::string>&) override {}
@@ -60,7 +62,8 @@ class MemorySource : public flow::Source {
     for (; at < files_[p].size() && rows < max_rows; ++at) {
       const Row& row = files_[p][at];
       if (row.dead) {
-        out.non_rows.push_back({rows, false, static_cast<int64_t>(at), static_cast<int64_t>(at + 1), "x", "bad", "?"});
+        out.non_rows.push_back(
+            {rows, false, static_cast<int64_t>(at), static_cast<int64_t>(at + 1), "x", "bad", "?"});
         continue;
       }
       out.ResizeOwned(rows + 1);
@@ -104,7 +107,8 @@ class Collector : public flow::Outputs {
   void Main(const Batch& batch) override {
     batch.ForEachSelected([&](uint32_t r) {
       const TimestampMs w = batch.watermarks[r];
-      text.push_back(std::to_string(batch.column(0).ints[r]) + "@" + (w == kWatermarkNone ? "-" : std::to_string(w)));
+      text.push_back(std::to_string(batch.column(0).ints[r]) + "@" +
+                     (w == kWatermarkNone ? "-" : std::to_string(w)));
     });
   }
   void Late(const Batch&) override {}
@@ -118,7 +122,8 @@ class Collector : public flow::Outputs {
 
 class NoState : public flow::StateReader {
  public:
-  Status ReadBucket(std::string_view bucket, const std::function<Status(std::string_view)>& f) override {
+  Status ReadBucket(std::string_view bucket,
+                    const std::function<Status(std::string_view)>& f) override {
     for (const auto& delta : deltas) {
       if (delta.bucket == bucket && !delta.dropped) {
         if (Status status = f(delta.blob); !status.ok()) return status;
@@ -138,7 +143,8 @@ class NoState : public flow::StateReader {
 struct World {
   explicit World(Files f) : files(std::move(f)) {
     table.name = "t";
-    table.columns.push_back({plan::ColumnDef::Kind::kPhysical, "ts", Type::Timestamp(3), {}, nullptr, "", false});
+    table.columns.push_back(
+        {plan::ColumnDef::Kind::kPhysical, "ts", Type::Timestamp(3), {}, nullptr, "", false});
     plan::ScanNode scan;
     scan.table = &table;
     scan.raw_columns = {0};
@@ -147,10 +153,12 @@ struct World {
     node.id = 0;
     node.name = "scan:t";
     node.body = std::move(scan);
-    factories.source = [this](const plan::Node&, const Schema&) -> Result<std::unique_ptr<flow::Source>> {
+    factories.source = [this](const plan::Node&,
+                              const Schema&) -> Result<std::unique_ptr<flow::Source>> {
       return std::make_unique<MemorySource>(files);
     };
-    factories.scan_outputs = [](const plan::Node&, const Schema&) -> Result<std::unique_ptr<flow::Operator>> {
+    factories.scan_outputs = [](const plan::Node&,
+                                const Schema&) -> Result<std::unique_ptr<flow::Operator>> {
       return std::make_unique<PassThrough>();
     };
     clock.SetWallMs(1893456000000);
@@ -215,7 +223,8 @@ TEST_CASE("the lowest file is read first, until it is max-drift ahead of the nex
   auto scan = world.NewScan(2048, 20);
   REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
   // f1 stands at 105 - 5 by its peek: f0 goes on until it is more than 20 above that.
-  CHECK(RunAll(*scan, out) == std::vector<std::string>{"100@95", "110@95", "131@100", "105@100", "140@100", "132@126"});
+  CHECK(RunAll(*scan, out) ==
+        std::vector<std::string>{"100@95", "110@95", "131@100", "105@100", "140@100", "132@126"});
 }
 
 TEST_CASE("a restart at any epoch goes on with the same rows, watermarks and turn") {
@@ -233,7 +242,7 @@ TEST_CASE("a restart at any epoch goes on with the same rows, watermarks and tur
     Collector out;
     auto again = world.NewScan(2, 20);
     REQUIRE(again->Open(state, watermark, current).ok());
-    const Result<Scan::Outcome> outcome = again->Poll(out);     // one batch a life
+    const Result<Scan::Outcome> outcome = again->Poll(out);  // one batch a life
     REQUIRE(outcome.has_value());
     got.insert(got.end(), out.text.begin(), out.text.end());
     REQUIRE(again->Freeze(state.deltas).ok());
@@ -245,14 +254,16 @@ TEST_CASE("a restart at any epoch goes on with the same rows, watermarks and tur
 }
 
 TEST_CASE("a row far ahead of its arrival goes on, and does not move the watermark") {
-  const Files one_file = {{{1893456000000 - 1000}, {1893456000000 + 400000}, {1893456000000 - 900}}};
+  const Files one_file = {
+      {{1893456000000 - 1000}, {1893456000000 + 400000}, {1893456000000 - 900}}};
   World world(one_file);
   NoState state;
   Collector out;
   auto scan = world.NewScan(2048, 30000);
   REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
-  CHECK(RunAll(*scan, out) ==
-        std::vector<std::string>{"1893455999000@1893455998995", "1893456400000@1893455998995", "1893455999100@1893455998995"});
+  CHECK(RunAll(*scan, out) == std::vector<std::string>{"1893455999000@1893455998995",
+                                                       "1893456400000@1893455998995",
+                                                       "1893455999100@1893455998995"});
   CHECK(scan->books()[flow::Count::kFutureSkew] == 1);
 }
 

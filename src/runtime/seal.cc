@@ -1,4 +1,5 @@
-// Cut and seal: the loop freezes an epoch between two batches; the disk worker makes it durable (exactly-once.md, "Sealing").
+// Cut and seal: the loop freezes an epoch between two batches; the disk worker makes it durable
+// (exactly-once.md, "Sealing").
 #include <algorithm>
 #include <map>
 
@@ -12,17 +13,19 @@ namespace weir::runtime {
 namespace {
 
 constexpr int64_t kSealRetryNs = 300'000'000;
-constexpr uint64_t kCompactBytesMax = 4 << 20;     // written between two seals
+constexpr uint64_t kCompactBytesMax = 4 << 20;  // written between two seals
 
 }  // namespace
 
 void Engine::Cut() {
   (void)WEIR_FAULT_POINT("cut.before_freeze");
   last_cut_ns_ = env_.clock.MonotonicNs();
-  const bool end_of_input = phase_ == Phase::kFinishing &&
-                            std::all_of(graph_->scans().begin(), graph_->scans().end(), [](const auto& s) { return s->ended(); });
+  const bool end_of_input =
+      phase_ == Phase::kFinishing && std::all_of(graph_->scans().begin(), graph_->scans().end(),
+                                                 [](const auto& s) { return s->ended(); });
   if (phase_ != Phase::kReading) final_cut_done_ = true;
-  // Rows that a stage has taken and then parked on cannot be sealed: the epoch is dropped and read again by the next start.
+  // Rows that a stage has taken and then parked on cannot be sealed: the epoch is dropped and read
+  // again by the next start.
   for (const Sink& sink : graph_->sinks()) {
     if (sink.stage == nullptr || !sink.stage->park()) continue;
     const flow::NodeBooks& books = sink.books();
@@ -34,7 +37,8 @@ void Engine::Cut() {
   epoch.id = next_epoch_++;
   for (Sink& sink : graph_->sinks()) {
     if (sink.stage == nullptr) continue;
-    if (auto extent = sink.stage->Freeze(epoch.id, end_of_input)) epoch.sinks.push_back({sink.name, std::move(*extent), sink.target});
+    if (auto extent = sink.stage->Freeze(epoch.id, end_of_input))
+      epoch.sinks.push_back({sink.name, std::move(*extent), sink.target});
     flow::NodeBooks& books = sink.books();
     books[flow::Count::kSealed] = books[flow::Count::kStaged];
     if (sink.stage->acked_by_seal()) books[flow::Count::kAcked] = books[flow::Count::kSealed];
@@ -83,7 +87,8 @@ void Engine::StartSeal() {
           if (!status->ok()) return;
           if (sink.stage != nullptr) *status = sink.stage->Sync();
         }
-        if (status->ok()) *status = WEIR_FAULT_POINT("seal.after_stage_sync").ToStatus("seal.after_stage_sync");
+        if (status->ok())
+          *status = WEIR_FAULT_POINT("seal.after_stage_sync").ToStatus("seal.after_stage_sync");
         if (status->ok()) *status = store_->Seal(*frozen_);
       },
       [this, status] { OnSealed(*status); });
@@ -92,7 +97,8 @@ void Engine::StartSeal() {
 void Engine::OnSealed(const Status& status) {
   const int64_t now_ns = env_.clock.MonotonicNs();
   if (status.code() == Code::kNoSpace || status.code() == Code::kBusy) {
-    // Nothing happened: the same epoch is tried again unchanged. The reserve lets marks and trims be written meanwhile.
+    // Nothing happened: the same epoch is tried again unchanged. The reserve lets marks and trims
+    // be written meanwhile.
     const bool space = status.code() == Code::kNoSpace;
     if (seal_state_ != (space ? SealState::kWaitsForSpace : SealState::kWaitsForLock)) {
       LogWarning("seal_waits", {{"epoch", frozen_->id}, {"reason", status.message()}});
@@ -106,7 +112,9 @@ void Engine::OnSealed(const Status& status) {
   if (!status.ok()) return End(status);
   uint64_t rows = 0;
   for (const store::FrozenSink& sink : frozen_->sinks) rows += sink.extent.rows;
-  LogDebug("epoch_sealed", {{"epoch", frozen_->id}, {"rows", rows}, {"took_ms", (now_ns - seal_started_ns_) / 1000000}});
+  LogDebug(
+      "epoch_sealed",
+      {{"epoch", frozen_->id}, {"rows", rows}, {"took_ms", (now_ns - seal_started_ns_) / 1000000}});
   seal_state_ = SealState::kNone;
   sealed_ = frozen_->id;
   ++sealed_in_run_;
@@ -125,12 +133,15 @@ void Engine::TraceSealed() {
   for (const store::FrozenSink& frozen : frozen_->sinks) {
     for (const Sink& sink : graph_->sinks()) {
       if (sink.name != frozen.sink) continue;
-      if (sink.spool != nullptr) by_target[sink.target] += frozen.extent.rows;
-      else local.emplace_back(sink.name, frozen.extent.rows);
+      if (sink.spool != nullptr)
+        by_target[sink.target] += frozen.extent.rows;
+      else
+        local.emplace_back(sink.name, frozen.extent.rows);
     }
   }
   const Result<Digest256> hash = store_->HashOf(lineage, sealed_);
-  trace_(protocol::SealedEvent(lineage, sealed_, hash.value_or(Digest256{}), {by_target.begin(), by_target.end()}, local));
+  trace_(protocol::SealedEvent(lineage, sealed_, hash.value_or(Digest256{}),
+                               {by_target.begin(), by_target.end()}, local));
 }
 
 void Engine::AfterSeal() {
@@ -148,7 +159,8 @@ void Engine::AfterSeal() {
     }
   }
   store_->RestoreReserve();
-  // Keyed state never pauses a source: what is clean and above the share leaves memory, and comes back from its blobs.
+  // Keyed state never pauses a source: what is clean and above the share leaves memory, and comes
+  // back from its blobs.
   const uint64_t share = memory_limit_ / 2;
   uint64_t bytes = graph_->StateBytes();
   for (const Graph::OperatorRef& ref : graph_->operators()) {
@@ -190,7 +202,7 @@ void Engine::OnWork(size_t sink, std::function<Status()> work, const Status& sta
 // A's that moved while nothing is sealed (an idle pipeline) become durable on their own.
 void Engine::WriteAckedNotes() {
   if (seal_state_ != SealState::kNone || marks_in_flight_ || phase_ == Phase::kDone) return;
-  if (CutDue(env_.clock.MonotonicNs())) return;       // the next seal carries them
+  if (CutDue(env_.clock.MonotonicNs())) return;  // the next seal carries them
   std::vector<store::AckedNote> notes = deliveries_->TakeAcked();
   if (notes.empty()) return;
   marks_in_flight_ = true;
@@ -204,18 +216,21 @@ void Engine::WriteAckedNotes() {
                     for (size_t i = 0; i < graph_->sinks().size(); ++i) {
                       store::Spool* s = spool;
                       const EpochId to = acked;
-                      if (graph_->sinks()[i].spool == s) RunWork(i, [s, to] { return s->Trim(to); });
+                      if (graph_->sinks()[i].spool == s)
+                        RunWork(i, [s, to] { return s->Trim(to); });
                     }
                   }
                 } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
                   End(*status);
                 }
-                // No space or no lock: the note is carried by the next seal or the next start's receipt.
+                // No space or no lock: the note is carried by the next seal or the next start's
+                // receipt.
               });
 }
 
 void Engine::MaintainStore() {
-  if (!compaction_due_ || compacting_ || seal_state_ != SealState::kNone || phase_ == Phase::kDone) return;
+  if (!compaction_due_ || compacting_ || seal_state_ != SealState::kNone || phase_ == Phase::kDone)
+    return;
   compacting_ = true;
   auto result = std::make_shared<Result<bool>>(false);
   disk_->Post([this, result] { *result = store_->Compact(kCompactBytesMax); },
@@ -223,8 +238,9 @@ void Engine::MaintainStore() {
                 compacting_ = false;
                 if (*result) {
                   compaction_due_ = **result;
-                } else if (result->error().code() == Code::kNoSpace || result->error().code() == Code::kBusy) {
-                  compaction_due_ = false;           // after the next seal
+                } else if (result->error().code() == Code::kNoSpace ||
+                           result->error().code() == Code::kBusy) {
+                  compaction_due_ = false;  // after the next seal
                 } else {
                   End(result->error());
                 }

@@ -1,4 +1,5 @@
-// Takeover: what every start does, in order (exactly-once.md, "Takeover: every start, the same path").
+// Takeover: what every start does, in order (exactly-once.md, "Takeover: every start, the same
+// path").
 #include <algorithm>
 
 #include "base/log.h"
@@ -15,7 +16,8 @@ Status Refusal(const protocol::TakeoverDecision& decision, const protocol::Takeo
   std::string message = decision.reason;
   if (decision.action == protocol::TakeoverAction::kRefuseFingerprint) {
     message += ": " + plan::DescribeDifference(store.StoredCanonicalPlan(), options.canonical_plan);
-    message += "; --fresh starts over and would drop " + std::to_string(facts.undelivered_rows) + " undelivered rows";
+    message += "; --fresh starts over and would drop " + std::to_string(facts.undelivered_rows) +
+               " undelivered rows";
   } else if (decision.action == protocol::TakeoverAction::kRefuseUndelivered) {
     message += ": " + std::to_string(facts.undelivered_epochs) + " epochs with " +
                std::to_string(facts.undelivered_rows) + " rows are sealed and not delivered";
@@ -23,7 +25,8 @@ Status Refusal(const protocol::TakeoverDecision& decision, const protocol::Takeo
     message += ": the unfinished job is " + facts.job_of_lineage.value_or("(without an ID)");
   }
   std::string verbs;
-  for (const std::string& verb : protocol::RefusalVerbs(decision.action)) verbs += (verbs.empty() ? "" : ", ") + verb;
+  for (const std::string& verb : protocol::RefusalVerbs(decision.action))
+    verbs += (verbs.empty() ? "" : ", ") + verb;
   return Status(Code::kRefused, message + ". Ways out: " + verbs);
 }
 
@@ -33,15 +36,18 @@ bool IsRefusal(protocol::TakeoverAction action) {
     case protocol::TakeoverAction::kRefuseDamage:
     case protocol::TakeoverAction::kRefuseUndelivered:
     case protocol::TakeoverAction::kRefuseFingerprint:
-    case protocol::TakeoverAction::kRefuseOtherJob: return true;
+    case protocol::TakeoverAction::kRefuseOtherJob:
+      return true;
     case protocol::TakeoverAction::kFresh:
     case protocol::TakeoverAction::kAlreadyFinished:
-    case protocol::TakeoverAction::kResume: return false;
+    case protocol::TakeoverAction::kResume:
+      return false;
   }
   return true;
 }
 
-// Every row of epochs at or below is proven delivered to `target`. A may end within an epoch, so the one before it is what is sure.
+// Every row of epochs at or below is proven delivered to `target`. A may end within an epoch, so
+// the one before it is what is sure.
 std::optional<EpochId> ProvenDelivered(const store::Store& store, const std::string& target) {
   for (const store::AckedNote& note : store.AckedNotes()) {
     if (note.target == target && note.position.epoch > 0) return note.position.epoch - 1;
@@ -59,7 +65,8 @@ Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::Start(const io::Env& env, const EngineOptions& options,
                                               std::unique_ptr<plan::Plan> plan,
-                                              const MakeFactories& make_factories, protocol::TraceSink trace) {
+                                              const MakeFactories& make_factories,
+                                              protocol::TraceSink trace) {
   std::unique_ptr<Engine> engine(new Engine(env, options, std::move(plan), std::move(trace)));
   bool already_finished = false;
   WEIR_RETURN_IF_ERROR(engine->TakeOver(make_factories, &already_finished));
@@ -94,8 +101,8 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
   WEIR_ASSIGN_OR_RETURN(store_, store::Store::Open(env_, open));
 
   // 2. Facts, decision.
-  store::Asked asked{options_.fresh, options_.discard_undelivered, options_.job, options_.canonical_plan,
-                     options_.fingerprint};
+  store::Asked asked{options_.fresh, options_.discard_undelivered, options_.job,
+                     options_.canonical_plan, options_.fingerprint};
   WEIR_ASSIGN_OR_RETURN(const protocol::TakeoverFacts facts, store_->GatherFacts(asked));
   const protocol::TakeoverDecision decision = protocol::DecideTakeover(facts);
   if (trace_) trace_(protocol::TakeoverEvent(facts, decision));
@@ -108,7 +115,8 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
     return Refusal(decision, facts, *store_, options_);
   }
   const bool fresh = decision.action == protocol::TakeoverAction::kFresh;
-  factories_ = make_factories(store_->run().pipeline, store_->run().instance, store_->PendingResolutions());
+  factories_ =
+      make_factories(store_->run().pipeline, store_->run().instance, store_->PendingResolutions());
   graph_ = std::make_unique<Graph>(*plan_, set.String("weir.on-error") == "fail");
   const auto new_spool = [this, fresh](const plan::Node& sink, const std::string& target) {
     std::string folder = sink.name;
@@ -126,22 +134,28 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
   WEIR_RETURN_IF_ERROR(InspectSinks(sealed, decision));
   (void)WEIR_FAULT_POINT("takeover.after_decide");
 
-  // 3. The run row. The base of a fresh run is above every id that can be found without the network.
+  // 3. The run row. The base of a fresh run is above every id that can be found without the
+  // network.
   EpochId base = store_->HighestEpochSeen();
   std::vector<std::pair<std::string, std::string>> claims;
   for (const Sink& sink : graph_->sinks()) {
     if (sink.stage == nullptr) continue;
     base = std::max(base, sink.stage->HighestEpochSeen());
-    for (const flow::Claim& claim : sink.stage->Claims()) claims.emplace_back(sink.name, claim.path);
+    for (const flow::Claim& claim : sink.stage->Claims())
+      claims.emplace_back(sink.name, claim.path);
   }
   const std::vector<protocol::Resolution> words = store_->PendingResolutions();
   WEIR_RETURN_IF_ERROR(store_->BeginRun(asked, decision, base, claims));
   const store::RunInfo& run = store_->run();
   next_epoch_ = std::max(run.next_epoch, base + 1);
   sealed_ = run.sealed;
-  LogInfo("takeover", {{"run", run.run}, {"mode", fresh ? "fresh" : "resume"}, {"lineage", run.lineage.ShortHex()},
-                       {"sealed", run.sealed}, {"reason", decision.reason}});
-  if (trace_) trace_(protocol::RunEvent({run.run, run.lineage, fresh, run.base, run.sealed, next_epoch_}));
+  LogInfo("takeover", {{"run", run.run},
+                       {"mode", fresh ? "fresh" : "resume"},
+                       {"lineage", run.lineage.ShortHex()},
+                       {"sealed", run.sealed},
+                       {"reason", decision.reason}});
+  if (trace_)
+    trace_(protocol::RunEvent({run.run, run.lineage, fresh, run.base, run.sealed, next_epoch_}));
   WEIR_RETURN_IF_ERROR(RecoverSinks());
 
   // 4. State and watermarks. 5. Sinks are resolved in the background.
@@ -173,7 +187,8 @@ Status Engine::InspectSinks(const std::optional<store::SealedEpoch>& sealed,
     }
     const auto* body = std::get_if<plan::SinkNode>(&sink.node->body);
     for (const protocol::Resolution& word : words) {
-      if (word.subject == sink.name || (body->table != nullptr && word.subject == body->table->name)) {
+      if (word.subject == sink.name ||
+          (body->table != nullptr && word.subject == body->table->name)) {
         context.resolutions.push_back(word);
       }
     }
@@ -194,7 +209,8 @@ Status Engine::RecoverSinks() {
     if (sink.stage == nullptr) continue;
     WEIR_RETURN_IF_ERROR(sink.stage->Recover(context));
     if (const auto park = sink.stage->park()) {
-      LogError("parked", {{"subject", park->subject}, {"rule", park->rule}, {"facts", park->facts}});
+      LogError("parked",
+               {{"subject", park->subject}, {"rule", park->rule}, {"facts", park->facts}});
       if (trace_) trace_(protocol::ParkedEvent(*park));
     }
   }
@@ -217,9 +233,10 @@ Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
   for (auto& scan : graph_->scans()) {
     const auto watermark = body.watermarks.find(scan->name());
     const auto current = body.current.find(scan->name());
-    Status status = scan->Open(store_->StateOf(scan->name()),
-                               watermark == body.watermarks.end() ? kWatermarkNone : watermark->second,
-                               current == body.current.end() ? "" : current->second);
+    Status status =
+        scan->Open(store_->StateOf(scan->name()),
+                   watermark == body.watermarks.end() ? kWatermarkNone : watermark->second,
+                   current == body.current.end() ? "" : current->second);
     if (!status.ok()) return status.WithContext("table " + std::string(scan->table_name()));
   }
   totals_at_start_ = CountTotals();

@@ -9,7 +9,7 @@ namespace weir::runtime {
 
 namespace {
 
-constexpr int64_t kReadBudgetNs = 10'000'000;      // phases 3-5 of one turn
+constexpr int64_t kReadBudgetNs = 10'000'000;  // phases 3-5 of one turn
 constexpr int64_t kDiskCheckNs = 1'000'000'000;
 constexpr int64_t kStageRetryNs = 200'000'000;
 constexpr int64_t kLongestWaitMs = 1000;
@@ -35,7 +35,8 @@ int64_t Engine::Turn() {
   if (phase_ == Phase::kDone) return 0;
   // A stop with nothing to seal seals nothing.
   if (phase_ == Phase::kStopping && !final_cut_done_ && NothingUnsealed()) final_cut_done_ = true;
-  // 6-7. Cut between two batches, so that nothing is in flight; hand the frozen epoch to the disk worker.
+  // 6-7. Cut between two batches, so that nothing is in flight; hand the frozen epoch to the disk
+  // worker.
   if (CutDue(env_.clock.MonotonicNs())) {
     Cut();
     if (phase_ != Phase::kDone) StartSeal();
@@ -74,7 +75,8 @@ void Engine::RunTimers(int64_t now_ns) {
       if (!status.ok() && status.code() != Code::kNoSpace) return End(std::move(status));
     }
   }
-  if ((seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) && now_ns >= seal_retry_ns_) {
+  if ((seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) &&
+      now_ns >= seal_retry_ns_) {
     StartSeal();
   }
   std::vector<Retry> due;
@@ -126,20 +128,24 @@ void Engine::UpdatePressure(bool ask_disk) {
   const bool routine = now == Pressure::kUnsealedState || pressure_ == Pressure::kUnsealedState;
   pressure_ = now;
   if (routine) return;
-  if (now != Pressure::kNone) LogWarning("reading_paused", {{"reason", DescribePressure(now, facts)}});
-  else LogInfo("reading_resumed");
+  if (now != Pressure::kNone)
+    LogWarning("reading_paused", {{"reason", DescribePressure(now, facts)}});
+  else
+    LogInfo("reading_resumed");
 }
 
 bool Engine::StageParked() const {
-  return std::any_of(graph_->sinks().begin(), graph_->sinks().end(),
-                     [](const Sink& sink) { return sink.stage != nullptr && sink.stage->park().has_value(); });
+  return std::any_of(graph_->sinks().begin(), graph_->sinks().end(), [](const Sink& sink) {
+    return sink.stage != nullptr && sink.stage->park().has_value();
+  });
 }
 
 bool Engine::ReadSources(int64_t now_ns) {
   if (phase_ != Phase::kReading || pressure_ != Pressure::kNone) return false;
   if (StageParked()) {
-    // A parked file has no place for its rows, and a row that is read must go to all sinks: nothing more is read. What
-    // is sealed is still delivered; a bounded run then has nothing left to wait for.
+    // A parked file has no place for its rows, and a row that is read must go to all sinks: nothing
+    // more is read. What is sealed is still delivered; a bounded run then has nothing left to wait
+    // for.
     if (plan_->bounded) phase_ = Phase::kFinishing;
     return false;
   }
@@ -157,7 +163,8 @@ bool Engine::ReadSources(int64_t now_ns) {
     if (*outcome == Scan::Outcome::kProgress) {
       progressed = true;
       idle = 0;
-      // Tests kill after so many batches here, or slow the reading down so that a small input has many epochs.
+      // Tests kill after so many batches here, or slow the reading down so that a small input has
+      // many epochs.
       (void)WEIR_FAULT_POINT("scan.after_batch");
     } else {
       ++idle;
@@ -167,8 +174,10 @@ bool Engine::ReadSources(int64_t now_ns) {
     if (pressure_ != Pressure::kNone) break;
     if (progressed && CutDue(env_.clock.MonotonicNs())) break;
   }
-  const bool all_ended = std::all_of(scans.begin(), scans.end(), [](const auto& s) { return s->ended(); });
-  const bool all_stuck = std::all_of(scans.begin(), scans.end(), [](const auto& s) { return s->ended() || s->parked(); });
+  const bool all_ended =
+      std::all_of(scans.begin(), scans.end(), [](const auto& s) { return s->ended(); });
+  const bool all_stuck = std::all_of(scans.begin(), scans.end(),
+                                     [](const auto& s) { return s->ended() || s->parked(); });
   if ((all_ended || (plan_->bounded && all_stuck && !progressed)) && phase_ == Phase::kReading) {
     phase_ = Phase::kFinishing;
   }
@@ -178,7 +187,8 @@ bool Engine::ReadSources(int64_t now_ns) {
 bool Engine::NothingUnsealed() const {
   if (seal_state_ != SealState::kNone) return false;
   if (first_epoch_of_run_ || CutWantedMs() == 0) return false;
-  return std::none_of(graph_->scans().begin(), graph_->scans().end(), [](const auto& s) { return s->dirty(); });
+  return std::none_of(graph_->scans().begin(), graph_->scans().end(),
+                      [](const auto& s) { return s->dirty(); });
 }
 
 int64_t Engine::CutWantedMs() const {
@@ -201,20 +211,27 @@ bool Engine::CutDue(int64_t now_ns) const {
 
 void Engine::TryFinish() {
   if (phase_ != Phase::kFinishing && phase_ != Phase::kStopping) return;
-  const bool sealed_all = final_cut_done_ && seal_state_ == SealState::kNone && pending_work_ == 0 && retries_.empty();
+  const bool sealed_all =
+      final_cut_done_ && seal_state_ == SealState::kNone && pending_work_ == 0 && retries_.empty();
   if (phase_ == Phase::kStopping) {
     const bool late = env_.clock.MonotonicNs() >= stop_deadline_ns_;
-    const bool drained = sealed_all && deliveries_->Settled(sealed_, /*count_parked=*/true) && !marks_in_flight_;
+    const bool drained =
+        sealed_all && deliveries_->Settled(sealed_, /*count_parked=*/true) && !marks_in_flight_;
     if (!drained && !late) return;
-    if (!sealed_all) return End(Status(Code::kInterrupted, "stopped before the last epoch could be sealed"));
+    if (!sealed_all)
+      return End(Status(Code::kInterrupted, "stopped before the last epoch could be sealed"));
     if (!finish_posted_) {
       finish_posted_ = true;
       auto status = std::make_shared<Status>();
-      disk_->Post([this, status] { *status = store_->WriteCleanStop(); },
-                  [this, status] {
-                    if (!status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy) return End(*status);
-                    End(plan_->bounded ? Status(Code::kInterrupted, "a bounded input was stopped before its end") : Status::Ok());
-                  });
+      disk_->Post(
+          [this, status] { *status = store_->WriteCleanStop(); },
+          [this, status] {
+            if (!status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy)
+              return End(*status);
+            End(plan_->bounded
+                    ? Status(Code::kInterrupted, "a bounded input was stopped before its end")
+                    : Status::Ok());
+          });
     }
     return;
   }
@@ -241,14 +258,15 @@ void Engine::TryFinish() {
         }
         if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) return End(*status);
         store_->FreeReserve();
-        finish_posted_ = false;              // tried again: nothing happened
+        finish_posted_ = false;  // tried again: nothing happened
       });
 }
 
 void Engine::RequestStop() { stop_requested_ = true; }
 
 bool Engine::HelpersBusy() const {
-  return deliveries_->Busy() || seal_state_ == SealState::kInFlight || pending_work_ > 0 || marks_in_flight_;
+  return deliveries_->Busy() || seal_state_ == SealState::kInFlight || pending_work_ > 0 ||
+         marks_in_flight_;
 }
 
 int64_t Engine::WaitMs(bool progressed) const {
@@ -256,16 +274,20 @@ int64_t Engine::WaitMs(bool progressed) const {
   const int64_t now_ns = env_.clock.MonotonicNs();
   // Completions wake the loop through their descriptor; the rest is time.
   int64_t wait = kLongestWaitMs;
-  const auto at = [&](int64_t when_ns) { wait = std::min(wait, std::max<int64_t>(0, (when_ns - now_ns + 999999) / 1000000)); };
+  const auto at = [&](int64_t when_ns) {
+    wait = std::min(wait, std::max<int64_t>(0, (when_ns - now_ns + 999999) / 1000000));
+  };
   if (phase_ == Phase::kReading && pressure_ == Pressure::kNone) {
     for (const auto& scan : graph_->scans()) {
       const int64_t ms = scan->WaitMs();
       if (ms >= 0) wait = std::min(wait, ms);
     }
-    if (!NothingUnsealed() && seal_state_ == SealState::kNone) at(last_cut_ns_ + interval_ms_ * 1000000);
+    if (!NothingUnsealed() && seal_state_ == SealState::kNone)
+      at(last_cut_ns_ + interval_ms_ * 1000000);
     if (const int64_t ms = CutWantedMs(); ms > 0) wait = std::min(wait, ms);
   }
-  if (seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock) at(seal_retry_ns_);
+  if (seal_state_ == SealState::kWaitsForSpace || seal_state_ == SealState::kWaitsForLock)
+    at(seal_retry_ns_);
   if (pressure_ == Pressure::kStagePaused) at(next_stage_retry_ns_);
   for (const Retry& retry : retries_) at(retry.at_ns);
   if (phase_ == Phase::kStopping) at(stop_deadline_ns_);

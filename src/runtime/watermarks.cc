@@ -84,7 +84,8 @@ void SourceWatermarks::End(const Run& run) {
 
 TimestampMs SourceWatermarks::Recompute() {
   if (partitions_.empty()) return current_;
-  // All idle: nothing is known of the time, so it stands still. All ended: the bounded input is over.
+  // All idle: nothing is known of the time, so it stands still. All ended: the bounded input is
+  // over.
   if (active_.empty() && idle_count_ > 0) return current_;
   TimestampMs low = kWatermarkMax;
   for (const int i : active_) low = std::min(low, WatermarkOf(i));

@@ -1,8 +1,10 @@
-// Watermarks of one source: per partition, and their minimum. Pure: event times and facts in, watermarks out (time.md).
+// Watermarks of one source: per partition, and their minimum. Pure: event times and facts in,
+// watermarks out (time.md).
 //
-// A partition holds the source's watermark from the moment it is assigned: with nothing read yet by its peek (files), or
-// by kWatermarkNone. It stops holding when it has ended, or when it is proven idle; it holds again when rows come (it "woke"). The
-// source's watermark never goes back, so a partition that wakes or joins may find windows closed: such late rows are counted as woke.
+// A partition holds the source's watermark from the moment it is assigned: with nothing read yet by
+// its peek (files), or by kWatermarkNone. It stops holding when it has ended, or when it is proven
+// idle; it holds again when rows come (it "woke"). The source's watermark never goes back, so a
+// partition that wakes or joins may find windows closed: such late rows are counted as woke.
 #ifndef WEIR_RUNTIME_WATERMARKS_H_
 #define WEIR_RUNTIME_WATERMARKS_H_
 
@@ -18,9 +20,9 @@ class SourceWatermarks {
   explicit SourceWatermarks(int64_t bound_ms) : bound_ms_(bound_ms) {}
 
   struct Partition {
-    TimestampMs max_event_time = kWatermarkNone;   // as far as rows were consumed; or the peek
-    // The source's watermark when this partition began to hold it (assigned, or woke): a window that was
-    // closed by then is not this partition's fault.
+    TimestampMs max_event_time = kWatermarkNone;  // as far as rows were consumed; or the peek
+    // The source's watermark when this partition began to hold it (assigned, or woke): a window
+    // that was closed by then is not this partition's fault.
     TimestampMs holds_since = kWatermarkNone;
     enum class State : uint8_t { kActive, kIdle, kEnded } state = State::kActive;
   };
@@ -29,7 +31,8 @@ class SourceWatermarks {
   void Add(int index);
   void Restore(int index, const Partition& saved);
   void RestoreSource(TimestampMs watermark) { current_ = watermark; }
-  // The first usable event time of a partition that was not read yet. Does nothing when its time is known.
+  // The first usable event time of a partition that was not read yet. Does nothing when its time is
+  // known.
   void SetPeek(int index, TimestampMs event_time);
   void SetIdle(int index);
   void SetEnded(int index);
@@ -44,8 +47,9 @@ class SourceWatermarks {
   // The minimum over the active partitions but `index`; kWatermarkMax when there is no other.
   TimestampMs MinOfOthers(int index) const;
 
-  // Row by row, for rows of `index` in reading order. Begin; then for each row Before() is the watermark that the rows before it
-  // made, and Advance(ts) lets the row count. End() makes the result the source's watermark.
+  // Row by row, for rows of `index` in reading order. Begin; then for each row Before() is the
+  // watermark that the rows before it made, and Advance(ts) lets the row count. End() makes the
+  // result the source's watermark.
   class Run {
    public:
     TimestampMs Before() const { return current_; }
@@ -77,11 +81,11 @@ class SourceWatermarks {
   bool AllEnded() const;
 
  private:
-  void Leave(int index);                           // out of active_
+  void Leave(int index);  // out of active_
 
   int64_t bound_ms_;
   std::vector<Partition> partitions_;
-  std::vector<int> active_;                        // so that 100,000 finished files cost nothing per batch
+  std::vector<int> active_;  // so that 100,000 finished files cost nothing per batch
   int idle_count_ = 0;
   TimestampMs current_ = kWatermarkNone;
 };

@@ -9,7 +9,8 @@ namespace {
 using State = SourceWatermarks::Partition::State;
 
 // Lets rows of one partition pass and returns the watermark that each saw.
-std::vector<TimestampMs> Pass(SourceWatermarks& w, int partition, const std::vector<TimestampMs>& rows) {
+std::vector<TimestampMs> Pass(SourceWatermarks& w, int partition,
+                              const std::vector<TimestampMs>& rows) {
   std::vector<TimestampMs> seen;
   SourceWatermarks::Run run = w.Begin(partition);
   for (const TimestampMs t : rows) {
@@ -30,7 +31,8 @@ TEST_CASE("a row sees the watermark that the rows before it made, whatever the b
     w.Add(0);
     std::vector<TimestampMs> seen;
     for (size_t i = 0; i < rows.size(); i += batch) {
-      const auto part = Pass(w, 0, {rows.begin() + i, rows.begin() + std::min(rows.size(), i + batch)});
+      const auto part =
+          Pass(w, 0, {rows.begin() + i, rows.begin() + std::min(rows.size(), i + batch)});
       seen.insert(seen.end(), part.begin(), part.end());
     }
     CHECK(seen == want);
@@ -43,7 +45,7 @@ TEST_CASE("the source's watermark is the minimum over its partitions") {
   w.Add(0);
   w.Add(1);
   Pass(w, 0, {100});
-  CHECK(w.Current() == kWatermarkNone);        // partition 1 has delivered nothing: it holds
+  CHECK(w.Current() == kWatermarkNone);  // partition 1 has delivered nothing: it holds
   Pass(w, 1, {40});
   CHECK(w.Current() == 40);
   Pass(w, 1, {300});
@@ -57,11 +59,13 @@ TEST_CASE("a peek is the partition's time until it is read") {
   w.SetPeek(1, 500);
   Pass(w, 0, {1000});
   CHECK(w.Recompute() == 490);
-  w.SetPeek(1, 5);                             // known already
+  w.SetPeek(1, 5);  // known already
   CHECK(w.WatermarkOf(1) == 490);
 }
 
-TEST_CASE("an ended or idle partition leaves the minimum; all idle: time stands still; all ended: the end") {
+TEST_CASE(
+    "an ended or idle partition leaves the minimum; all idle: time stands still; all ended: the "
+    "end") {
   SourceWatermarks w(0);
   w.Add(0);
   w.Add(1);
@@ -87,7 +91,7 @@ TEST_CASE("a partition that wakes holds again, and remembers what had closed by 
   w.SetActive(1);
   CHECK(w.at(1).holds_since == 100);
   Pass(w, 0, {200});
-  CHECK(w.Current() == 100);                   // never back, and held by partition 1
+  CHECK(w.Current() == 100);  // never back, and held by partition 1
   CHECK(w.at(1).state == State::kActive);
 }
 

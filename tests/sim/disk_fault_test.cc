@@ -1,4 +1,5 @@
-// A disk that says no: every write without space, every sync that fails, and a failed sync followed by a power cut.
+// A disk that says no: every write without space, every sync that fails, and a failed sync followed
+// by a power cut.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -18,14 +19,18 @@ uint64_t Step() {
 }
 
 bool Writes(io::SimOpKind kind) {
-  return kind == io::SimOpKind::kWrite || kind == io::SimOpKind::kCreate || kind == io::SimOpKind::kTruncate;
+  return kind == io::SimOpKind::kWrite || kind == io::SimOpKind::kCreate ||
+         kind == io::SimOpKind::kTruncate;
 }
 
-bool Syncs(io::SimOpKind kind) { return kind == io::SimOpKind::kSync || kind == io::SimOpKind::kSyncDirectory; }
+bool Syncs(io::SimOpKind kind) {
+  return kind == io::SimOpKind::kSync || kind == io::SimOpKind::kSyncDirectory;
+}
 
 }  // namespace
 
-TEST_CASE("no space at any write: paused, never an unknown outcome, no row lost once there is space") {
+TEST_CASE(
+    "no space at any write: paused, never an unknown outcome, no row lost once there is space") {
   for (const Pipeline& pipeline : Pipelines()) {
     CAPTURE(pipeline.name);
     auto calm = NewWorld(kRows);
@@ -85,7 +90,8 @@ TEST_CASE("a failed sync ends the run with an unknown outcome, and the next star
         if (!first.status.ok()) {
           CAPTURE(first.status.ToString());
           ++unknown;
-          // A rerun at once (the cache still shows what was written), then a power cut, then the rerun after it.
+          // A rerun at once (the cache still shows what was written), then a power cut, then the
+          // rerun after it.
           auto rerun = files->AfterKill();
           rerun->CrashAt(30);
           LifeOptions options;

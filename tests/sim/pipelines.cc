@@ -45,12 +45,14 @@ std::string Lines(int file, int rows) {
   for (int i = 0; i < rows; ++i) {
     x ^= x << 13, x ^= x >> 7, x ^= x << 17;
     int64_t second = i / 2;
-    if (x % 5 == 0) second -= 2;                        // out of order within the bound
-    if (x % 23 == 0) second -= 25;                      // late
+    if (x % 5 == 0) second -= 2;    // out of order within the bound
+    if (x % 23 == 0) second -= 25;  // late
     if (second < 0) second = 0;
     char line[128];
-    std::snprintf(line, sizeof line, "{\"k\":\"k%d\",\"v\":%d,\"ts\":\"2024-03-01 10:%02d:%02d.%03d\"}\n", static_cast<int>(x % 4), i,
-                  static_cast<int>(second / 60), static_cast<int>(second % 60), static_cast<int>(x % 1000));
+    std::snprintf(line, sizeof line,
+                  "{\"k\":\"k%d\",\"v\":%d,\"ts\":\"2024-03-01 10:%02d:%02d.%03d\"}\n",
+                  static_cast<int>(x % 4), i, static_cast<int>(second / 60),
+                  static_cast<int>(second % 60), static_cast<int>(x % 1000));
     out += i % 17 == 11 ? "{\"k\":\n" : line;
   }
   return out;
@@ -60,10 +62,16 @@ std::string Lines(int file, int rows) {
 
 const std::vector<Pipeline>& Pipelines() {
   static const std::vector<Pipeline> kAll = {
-      {"stateless", std::string(kSource) + kStateless, {"append:/out/a.jsonl", "append:/out/bad.csv"}},
-      {"tumbling", std::string(kSource) + kTumbling, {"append:/out/w.jsonl", "rolling:/out/late", "append:/out/bad.jsonl"}},
+      {"stateless",
+       std::string(kSource) + kStateless,
+       {"append:/out/a.jsonl", "append:/out/bad.csv"}},
+      {"tumbling",
+       std::string(kSource) + kTumbling,
+       {"append:/out/w.jsonl", "rolling:/out/late", "append:/out/bad.jsonl"}},
       {"sessions", std::string(kSource) + kSessions, {"rolling:/out/s"}},
-      {"sqlite", std::string(kSource) + kSqlite, {"sqlite:/out/q.db:out_q", "sqlite:/out/q.db:out_r"}},
+      {"sqlite",
+       std::string(kSource) + kSqlite,
+       {"sqlite:/out/q.db:out_q", "sqlite:/out/q.db:out_r"}},
   };
   return kAll;
 }

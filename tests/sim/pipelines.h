@@ -12,7 +12,7 @@ namespace weir::sim {
 struct Pipeline {
   std::string name;
   std::string sql;
-  std::vector<std::string> outputs;     // as ReadOutputs takes them
+  std::vector<std::string> outputs;  // as ReadOutputs takes them
 };
 
 const std::vector<Pipeline>& Pipelines();

@@ -1,5 +1,6 @@
-// Power cuts of the whole engine: at every write, sync, rename and unlink, with unsynced bytes gone or torn in any order, state.db and its log
-// included. After each cut the box boots, runs the same command again, and its outputs equal those of an undisturbed run.
+// Power cuts of the whole engine: at every write, sync, rename and unlink, with unsynced bytes gone
+// or torn in any order, state.db and its log included. After each cut the box boots, runs the same
+// command again, and its outputs equal those of an undisturbed run.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr int kRows = 60;
 
-// How many of the operations are cut: 1 in `step`. WEIR_SIM_STEP=1 cuts each one (tests/run.sh full).
+// How many of the operations are cut: 1 in `step`. WEIR_SIM_STEP=1 cuts each one (tests/run.sh
+// full).
 uint64_t Step() {
   const char* text = std::getenv("WEIR_SIM_STEP");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 3;
@@ -57,19 +59,22 @@ TEST_CASE("a power cut at any operation loses nothing and delivers nothing twice
       auto files = NewWorld(kRows);
       files->CrashAt(n);
       (void)RunLife(*files, pipeline.sql, {});
-      if (!files->crashed()) continue;                  // a seed's life may be shorter by a retry
+      if (!files->crashed()) continue;  // a seed's life may be shorter by a retry
       ++cuts;
       io::PowerCutReport report;
       auto after = files->AfterPowerCut(n, &report);
-      lost += static_cast<uint64_t>(report.writes_lost + report.writes_torn + report.directory_changes_lost);
-      for (const std::string& path : report.damaged_paths) lost_in_log += path.ends_with("-wal") ? 1 : 0;
+      lost += static_cast<uint64_t>(report.writes_lost + report.writes_torn +
+                                    report.directory_changes_lost);
+      for (const std::string& path : report.damaged_paths)
+        lost_in_log += path.ends_with("-wal") ? 1 : 0;
       const LifeResult life = RunToTheEnd(*after, pipeline, 2, n);
       CAPTURE(life.status.ToString());
       REQUIRE(life.finished);
       REQUIRE(life.status.ok());
       REQUIRE(Difference(ReadOutputs(*after, pipeline.outputs), want.outputs) == "");
     }
-    MESSAGE(pipeline.name, ": ", cuts, " cuts, ", lost, " losses, ", lost_in_log, " of them in the write-ahead log");
+    MESSAGE(pipeline.name, ": ", cuts, " cuts, ", lost, " losses, ", lost_in_log,
+            " of them in the write-ahead log");
     // A world in which nothing was lost proves nothing.
     CHECK(lost > 0);
     CHECK(lost_in_log > 0);
@@ -80,7 +85,8 @@ TEST_CASE("a second cut while the box recovers from the first changes nothing") 
   const Pipeline& pipeline = Pipelines()[1];
   const Undisturbed want = RunUndisturbed(pipeline);
   int second_cuts = 0;
-  for (uint64_t n = want.operations / 4; n <= want.operations; n += std::max<uint64_t>(1, want.operations / 9)) {
+  for (uint64_t n = want.operations / 4; n <= want.operations;
+       n += std::max<uint64_t>(1, want.operations / 9)) {
     for (uint64_t m = 1; m <= 60; m += 4) {
       CAPTURE(n);
       CAPTURE(m);

@@ -17,14 +17,19 @@ sql::CompileOutput CompileSql(const std::string& text, uint32_t batch_rows) {
   input.file_name = "sim.sql";
   input.text = "SET 'weir.batch-rows' = '" + std::to_string(batch_rows) + "';\n" +
                "SET 'execution.checkpointing.interval' = '3 ms';\n" + text;
-  for (const plan::ConnectorSpec* spec : connectors::AllConnectors()) input.connectors.push_back(spec);
-  input.secret = [](std::string_view, std::string_view) -> Result<std::string> { return Fail(Code::kInvalid, "none here"); };
+  for (const plan::ConnectorSpec* spec : connectors::AllConnectors())
+    input.connectors.push_back(spec);
+  input.secret = [](std::string_view, std::string_view) -> Result<std::string> {
+    return Fail(Code::kInvalid, "none here");
+  };
   sql::CompileOutput output = sql::Compile(input);
-  if (output.plan == nullptr) std::fprintf(stderr, "%s", sql::FormatDiagnostics(input, output.diagnostics).c_str());
+  if (output.plan == nullptr)
+    std::fprintf(stderr, "%s", sql::FormatDiagnostics(input, output.diagnostics).c_str());
   return output;
 }
 
-// Time passes with every look at it: a turn's budget and the epoch interval run out as they do outside.
+// Time passes with every look at it: a turn's budget and the epoch interval run out as they do
+// outside.
 class TickingClock : public io::Clock {
  public:
   int64_t MonotonicNs() override { return now_ns_ += 300'000; }
@@ -36,7 +41,9 @@ class TickingClock : public io::Clock {
   int64_t now_ns_ = 1'000'000'000;
 };
 
-std::unique_ptr<io::Worker> NewWorker(const char*, io::CompletionQueue& queue) { return io::NewInlineWorker(queue); }
+std::unique_ptr<io::Worker> NewWorker(const char*, io::CompletionQueue& queue) {
+  return io::NewInlineWorker(queue);
+}
 
 }  // namespace
 
@@ -60,7 +67,8 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   engine_options.directory = "/state";
   engine_options.pipeline = "sim";
   engine_options.instance = "box";
-  // A death after the finish marker counts as finished: a rerun would publish again. With an ID it exits at once.
+  // A death after the finish marker counts as finished: a rerun would publish again. With an ID it
+  // exits at once.
   engine_options.job = "sim";
   engine_options.canonical_plan = compiled.canonical;
   engine_options.fingerprint = compiled.fingerprint;
@@ -69,7 +77,8 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
                            const std::vector<protocol::Resolution>& words) {
     return app::MakeFactories(env, *plan, "/state", pipeline, instance, words);
   };
-  auto engine = runtime::Engine::Start(env, engine_options, std::move(compiled.plan), make, nullptr);
+  auto engine =
+      runtime::Engine::Start(env, engine_options, std::move(compiled.plan), make, nullptr);
   if (!engine) {
     result.finished = !files.crashed();
     result.status = engine.error();
@@ -113,27 +122,31 @@ std::string ReadTable(io::SimFiles& files, const std::string& path, const std::s
   sqlite::SimVfs vfs(files, "weir-sim-reader", 7);
   sqlite::OpenOptions options;
   options.vfs = "weir-sim-reader";
-  options.access = sqlite::Access::kReadWrite;      // a reader recovers the log
+  options.access = sqlite::Access::kReadWrite;  // a reader recovers the log
   options.use_wal = false;
   auto database = sqlite::Database::Open(path, options);
   if (!database) return "(" + database.error().message() + ")";
-  const auto columns = (*database)->QueryInt("SELECT count(*) FROM pragma_table_info('" + table + "')");
+  const auto columns =
+      (*database)->QueryInt("SELECT count(*) FROM pragma_table_info('" + table + "')");
   std::string order, all = "";
-  for (int64_t i = 1; columns && i <= *columns; ++i) order += (i > 1 ? "," : "") + std::to_string(i);
+  for (int64_t i = 1; columns && i <= *columns; ++i)
+    order += (i > 1 ? "," : "") + std::to_string(i);
   auto statement = (*database)->Prepare("SELECT * FROM \"" + table + "\" ORDER BY " + order);
   if (!statement) return "(" + statement.error().message() + ")";
   while (true) {
     const Result<bool> row = statement->Step();
     if (!row) return "(" + row.error().message() + ")";
     if (!*row) return all;
-    for (int i = 0; i < *columns; ++i) all += std::string(i > 0 ? "|" : "") + std::string(statement->Text(i));
+    for (int i = 0; i < *columns; ++i)
+      all += std::string(i > 0 ? "|" : "") + std::string(statement->Text(i));
     all += "\n";
   }
 }
 
 }  // namespace
 
-std::map<std::string, std::string> ReadOutputs(io::SimFiles& files, const std::vector<std::string>& outputs) {
+std::map<std::string, std::string> ReadOutputs(io::SimFiles& files,
+                                               const std::vector<std::string>& outputs) {
   std::map<std::string, std::string> seen;
   for (const std::string& output : outputs) {
     const size_t colon = output.find(':');
@@ -150,7 +163,8 @@ std::map<std::string, std::string> ReadOutputs(io::SimFiles& files, const std::v
   return seen;
 }
 
-std::string Difference(const std::map<std::string, std::string>& got, const std::map<std::string, std::string>& want) {
+std::string Difference(const std::map<std::string, std::string>& got,
+                       const std::map<std::string, std::string>& want) {
   for (const auto& [name, text] : want) {
     const auto other = got.find(name);
     const std::string& have = other == got.end() ? name : other->second;
@@ -158,8 +172,9 @@ std::string Difference(const std::map<std::string, std::string>& got, const std:
     size_t at = 0;
     while (at < have.size() && at < text.size() && have[at] == text[at]) ++at;
     const size_t from = at > 60 ? at - 60 : 0;
-    return name + " differs at byte " + std::to_string(at) + " (got " + std::to_string(have.size()) + ", want " +
-           std::to_string(text.size()) + " bytes)\n got: " + have.substr(from, 200) + "\n want: " + text.substr(from, 200);
+    return name + " differs at byte " + std::to_string(at) + " (got " +
+           std::to_string(have.size()) + ", want " + std::to_string(text.size()) +
+           " bytes)\n got: " + have.substr(from, 200) + "\n want: " + text.substr(from, 200);
   }
   return "";
 }

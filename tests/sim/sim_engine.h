@@ -1,4 +1,5 @@
-// One life of weir on a simulated disk: the engine of the product, with a world that a test can cut.
+// One life of weir on a simulated disk: the engine of the product, with a world that a test can
+// cut.
 #ifndef WEIR_TESTS_SIM_SIM_ENGINE_H_
 #define WEIR_TESTS_SIM_SIM_ENGINE_H_
 
@@ -14,7 +15,7 @@ namespace weir::sim {
 
 struct LifeOptions {
   uint64_t seed = 1;
-  int boot = 1;                         // a power cut boots anew; a kill does not
+  int boot = 1;  // a power cut boots anew; a kill does not
   uint32_t batch_rows = 7;
   // Called before each turn; may change the world (give space back).
   std::function<void(io::SimFiles&, int turn)> before_turn;
@@ -22,21 +23,24 @@ struct LifeOptions {
 };
 
 struct LifeResult {
-  bool finished = false;                // the engine is done, with `status`
+  bool finished = false;  // the engine is done, with `status`
   Status status;
-  uint64_t epochs = 0;                  // sealed in this life
-  std::string status_json;              // of the last turn
+  uint64_t epochs = 0;      // sealed in this life
+  std::string status_json;  // of the last turn
 };
 
 // Runs `sql` (state in /state) until it is done, the world has crashed, or turns_max.
 LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOptions& options);
 
-// What readers see, by name: append files their bytes, rolling directories the concatenation of the visible parts in name order,
-// SQLite databases their tables ordered by all columns. `outputs`: "append:/out/x.jsonl", "rolling:/out/dir", "sqlite:/out/x.db:table".
-std::map<std::string, std::string> ReadOutputs(io::SimFiles& files, const std::vector<std::string>& outputs);
+// What readers see, by name: append files their bytes, rolling directories the concatenation of the
+// visible parts in name order, SQLite databases their tables ordered by all columns. `outputs`:
+// "append:/out/x.jsonl", "rolling:/out/dir", "sqlite:/out/x.db:table".
+std::map<std::string, std::string> ReadOutputs(io::SimFiles& files,
+                                               const std::vector<std::string>& outputs);
 
 // "" when both are equal, else the first output that differs and both texts around the place.
-std::string Difference(const std::map<std::string, std::string>& got, const std::map<std::string, std::string>& want);
+std::string Difference(const std::map<std::string, std::string>& got,
+                       const std::map<std::string, std::string>& want);
 
 }  // namespace weir::sim
 
