@@ -279,5 +279,44 @@ TEST_CASE("kill: in front of every operation, and the rerun goes on") {
   CrashEverywhere(false, 1, lost);
 }
 
+// The page cache shows a commit whose fsync failed. The next life believes it only once it has
+// written it anew: a power cut among its first steps must not leave half of it.
+TEST_CASE(
+    "I/O error: a commit that only the page cache holds is written anew before it is believed") {
+  std::vector<uint64_t> log_syncs;
+  EpochId sealed = 0;
+  bool fresh = false;
+  {
+    World world;
+    world.files().SetCapacity("/", kDiskBytes);
+    REQUIRE(Live(world, sealed, fresh).ok());
+    for (const io::SimOp& op : world.files().trace()) {
+      if (op.kind == io::SimOpKind::kSync && op.path.ends_with("state.db-wal")) {
+        log_syncs.push_back(op.number);
+      }
+    }
+  }
+  REQUIRE(log_syncs.size() >= 5);
+  for (const uint64_t lost : {log_syncs[2], log_syncs[3], log_syncs[4]}) {
+    for (uint64_t steps = 1; steps <= 24; ++steps) {
+      World world;
+      world.files().SetCapacity("/", kDiskBytes);
+      world.files().FailAt(lost, io::SimFault::kSyncLosesPages);
+      sealed = 0;
+      CHECK(Live(world, sealed, fresh).code() == Code::kUnknownOutcome);
+      world.Kill();  // exit 74, and started again: the cache is still there
+      world.files().CrashAt(world.files().operations() + steps);
+      CHECK(!IsInternal(Live(world, sealed, fresh)));
+      world.PowerCut(steps);
+      const Status lived = Live(world, sealed, fresh);
+      CAPTURE(lost);
+      CAPTURE(steps);
+      CAPTURE(lived.ToString());
+      REQUIRE(lived.ok());
+      REQUIRE(testing::CheckChain(world.env()).ok());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir::store
