@@ -135,6 +135,24 @@ TEST_CASE("a position inside a batch is as good as one at its end") {
   }
 }
 
+TEST_CASE("a file that is cut before its position is encoded does not end the run") {
+  World world;
+  world.Put("/in.json", Lines(1, 60000));
+  const auto table = MakeTable({.options = {{"path", "/in.json"}}});
+  SourceDriver driver(world.Context(), *table);
+  REQUIRE(driver.Open().ok());
+  const auto state = driver.source().FreezeSourceState();
+  Rows rows;
+  REQUIRE(driver.ReadOnce(0, 50000, rows).has_value());  // its first bytes have left the buffer
+  world.Put("/in.json", "");
+  const auto blob = driver.source().EncodePosition(0, static_cast<int64_t>(Lines(1, 10).size()));
+  REQUIRE(blob.has_value());
+  SourceDriver again(world.Context(), *table);
+  REQUIRE(again.Open({{"f0", *blob}}, *state).ok());
+  CHECK(again.ReadAll().empty());
+  CHECK(again.source().parks().size() == 1);
+}
+
 TEST_CASE("the list is taken once: later files and later bytes are not read") {
   World world;
   world.Put("/in/a.json", Lines(1, 2));

@@ -56,9 +56,9 @@ struct FilePartition {
   bool queued = false;      // followed: waits to be announced
   bool gone = false;       // followed: no file has this identity any more; kept to recognise a copy
   uint32_t seen_poll = 0;  // followed: the last poll that listed it
-  uint16_t quiet_polls = 0;  // followed: polls since a missing file last grew
-  uint64_t gone_since = 0;   // followed: epoch count when it went
-  std::string trouble;       // kParked: what is wrong
+  uint16_t quiet_polls = 0;              // followed: polls since a missing file last grew
+  uint64_t gone_since = 0;               // followed: epoch count when it went
+  std::unique_ptr<std::string> trouble;  // kParked: what is wrong
 
   const Mark& boundary() const { return marks.empty() ? base : marks.back(); }
   Digest128 HeadAt(const Mark& mark) const {

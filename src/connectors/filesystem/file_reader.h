@@ -66,6 +66,7 @@ class FileReader {
   size_t capacity_ = 0;             // without padding
   uint64_t base_ = 0, offset_ = 0, end_ = 0;
   uint64_t keep_from_ = UINT64_MAX;
+  bool last_was_full_ = false;  // the last read filled all the room there was
   std::optional<Digest128> head_;
 };
 

@@ -78,7 +78,8 @@ Result<flow::ReadState> FileSource::Read(flow::PartitionIndex index, uint32_t ma
 Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t max_rows,
                                              Batch& out) {
   FileReader& reader = *partition.reader;
-  reader.KeepFrom(partition.boundary().offset);
+  // A cut inside the batch would inflate a compressed file again; of a plain one it reads 8 KiB.
+  if (reader.content().compressed()) reader.KeepFrom(partition.boundary().offset);
   const size_t marks_before = partition.marks.size();
   for (bool final = false;;) {
     const bool need_more = DecodeOnce(partition, final, max_rows, out);
@@ -238,6 +239,17 @@ Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partitio
     return EncodeSavedFile(partition.Save(
         {offset, before.line + CountLines(passed), partition.reader->TailDigest(offset)}));
   }
+  const auto mark = MarkFromFile(partition, before, offset);
+  if (mark.has_value()) return EncodeSavedFile(*mark);
+  if (mark.error().code() == Code::kUnknownOutcome) return Fail(mark.error());
+  // Truncated or gone since it was read. Digests that no content has say just that to the next
+  // start: the file of this position is not there any more.
+  LogWarning("source_file_cut_while_read", {{"source", options_.table}, {"path", partition.path}});
+  return EncodeSavedFile(partition.Save({offset, before.line, Digest128{}}));
+}
+
+Result<SavedFile> FileSource::MarkFromFile(const FilePartition& partition, const Mark& before,
+                                           uint64_t offset) {
   WEIR_ASSIGN_OR_RETURN(const auto content, Content::Open(files_, partition.path, partition.limit));
   WEIR_ASSIGN_OR_RETURN(const ContentDigests digests, DigestsAt(*content, offset));
   Mark mark{offset, before.line, digests.tail};
@@ -251,7 +263,7 @@ Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partitio
   }
   SavedFile saved = partition.Save(mark);
   saved.head = digests.head;
-  return EncodeSavedFile(saved);
+  return saved;
 }
 
 void FileSource::Release(flow::PartitionIndex index, int64_t position) {
@@ -272,7 +284,7 @@ std::vector<flow::SourcePark> FileSource::parks() const {
   if (!any_parked_) return out;
   for (const FilePartition* partition : set_.announced) {
     if (partition->state != State::kParked) continue;
-    out.push_back({partition->index, partition->trouble,
+    out.push_back({partition->index, *partition->trouble,
                    "--accept-gap " + options_.table + ":" + partition->path});
   }
   return out;

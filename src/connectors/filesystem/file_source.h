@@ -69,6 +69,9 @@ class FileSource : public flow::Source {
   Result<std::string> EncodeBetweenMarks(const FilePartition& partition, const Mark& before,
                                          uint64_t offset);
 
+  Result<SavedFile> MarkFromFile(const FilePartition& partition, const Mark& before,
+                                 uint64_t offset);
+
   Result<bool> EnsureReader(FilePartition& partition);
   Result<std::unique_ptr<Content>> OpenContent(FilePartition& partition, io::FileStat* stat,
                                                Status* refusal);

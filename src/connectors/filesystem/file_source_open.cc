@@ -166,7 +166,7 @@ void FileSource::Park(FilePartition& partition, std::string trouble) {
   LogWarning("source_parked",
              {{"source", options_.table}, {"path", partition.path}, {"why", trouble}});
   partition.state = State::kParked;
-  partition.trouble = std::move(trouble);
+  partition.trouble = std::make_unique<std::string>(std::move(trouble));
   any_parked_ = true;
 }
 

@@ -47,7 +47,6 @@ Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::s
 Status FollowCatalog::Poll(FileSet& set, std::vector<FilePartition*>& found) {
   const int64_t now = clock_.MonotonicNs();
   if (polls_ == 0 || now >= next_poll_ns_) {
-    next_poll_ns_ = now + options_.monitor_interval_ms * 1'000'000;
     ++polls_;
     directories_.clear();
     shrunk_.clear();
@@ -70,6 +69,9 @@ Status FollowCatalog::Poll(FileSet& set, std::vector<FilePartition*>& found) {
     for (FilePartition* partition : missing) LookForMissing(*partition);
     TakeNew(set, fresh, listing);
     FindShrunkCopies(set, listing);
+    const int64_t took_ns = clock_.MonotonicNs() - now;
+    next_poll_ns_ =
+        now + std::max(options_.monitor_interval_ms * 1'000'000, took_ns * kLookCostInverse);
   }
   Announce(found);
   return Status::Ok();

@@ -33,6 +33,7 @@ namespace weir::connectors {
 inline constexpr uint16_t kQuietPolls =
     3;  // a rotated file without news for so long has been left by its writer
 inline constexpr int kHeldPolls = 2;
+inline constexpr int64_t kLookCostInverse = 100;  // looking takes at most 1 % of the time
 inline constexpr uint64_t kForgetEpochs = 1000;
 
 class FollowCatalog : public FileCatalog {
