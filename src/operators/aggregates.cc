@@ -66,7 +66,9 @@ void TakeText(KeyedTable& table, char* at, uint8_t* flags, std::string_view v, b
   *flags |= kSeen;
 }
 
-uint8_t* FlagsAt(char* fixed, uint32_t offset) { return reinterpret_cast<uint8_t*>(fixed) + offset; }
+uint8_t* FlagsAt(char* fixed, uint32_t offset) {
+  return reinterpret_cast<uint8_t*>(fixed) + offset;
+}
 
 }  // namespace
 
@@ -77,14 +79,17 @@ uint32_t AggregateSet::SizeOf(Kind kind) {
     case Kind::kSumDouble:
     case Kind::kExtremeBool:
     case Kind::kExtremeInt:
-    case Kind::kExtremeDouble: return 8;
+    case Kind::kExtremeDouble:
+      return 8;
     case Kind::kSumInteger:
     case Kind::kSumDecimal:
     case Kind::kAvgDouble:
     case Kind::kExtremeDecimal:
-    case Kind::kExtremeText: return 16;
+    case Kind::kExtremeText:
+      return 16;
     case Kind::kAvgInteger:
-    case Kind::kAvgDecimal: return 24;
+    case Kind::kAvgDecimal:
+      return 24;
   }
   return 0;
 }
@@ -106,8 +111,11 @@ Result<AggregateSet::Part> AggregateSet::MakePart(const AggregateCall& call, con
     return Fail(Code::kInternal, "window: an aggregate does not take " + type.ToString());
   };
   switch (call.fn) {
-    case AggregateCall::Fn::kCountStar: break;
-    case AggregateCall::Fn::kCount: part.kind = Kind::kCount; break;
+    case AggregateCall::Fn::kCountStar:
+      break;
+    case AggregateCall::Fn::kCount:
+      part.kind = Kind::kCount;
+      break;
     case AggregateCall::Fn::kSum:
       if (!number || call.type.physical() != physical) return bad();
       part.kind = physical == Physical::kInt64    ? Kind::kSumInteger
@@ -125,11 +133,21 @@ Result<AggregateSet::Part> AggregateSet::MakePart(const AggregateCall& call, con
       if (call.type.physical() != physical) return bad();
       part.max = call.fn == AggregateCall::Fn::kMax;
       switch (physical) {
-        case Physical::kBool: part.kind = Kind::kExtremeBool; break;
-        case Physical::kInt64: part.kind = Kind::kExtremeInt; break;
-        case Physical::kDouble: part.kind = Kind::kExtremeDouble; break;
-        case Physical::kInt128: part.kind = Kind::kExtremeDecimal; break;
-        case Physical::kString: part.kind = Kind::kExtremeText; break;
+        case Physical::kBool:
+          part.kind = Kind::kExtremeBool;
+          break;
+        case Physical::kInt64:
+          part.kind = Kind::kExtremeInt;
+          break;
+        case Physical::kDouble:
+          part.kind = Kind::kExtremeDouble;
+          break;
+        case Physical::kInt128:
+          part.kind = Kind::kExtremeDecimal;
+          break;
+        case Physical::kString:
+          part.kind = Kind::kExtremeText;
+          break;
       }
       break;
   }
@@ -178,12 +196,13 @@ void AggregateSet::UpdatePart(const Part& part, const Batch& batch, std::span<co
   };
   const auto count = [](char* at) { Store(at, Load<int64_t>(at) + 1); };
   switch (part.kind) {
-    case Kind::kCountStar: return;
+    case Kind::kCountStar:
+      return;
     case Kind::kCount:
       return each([&](size_t, uint32_t, char* at, uint8_t*) { count(at); });
     case Kind::kSumInteger:
       return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
-        Store(at, Load<Int128>(at) + in.ints[r]);   // 2^64 rows do not leave 128 bits
+        Store(at, Load<Int128>(at) + in.ints[r]);  // 2^64 rows do not leave 128 bits
         *flags |= kSeen;
       });
     case Kind::kSumDecimal:
@@ -250,7 +269,8 @@ void AggregateSet::MergePart(const Part& part, KeyedTable& table, char* to_slot,
   if (!(other & kSeen)) return;
   switch (part.kind) {
     case Kind::kCountStar:
-    case Kind::kCount: return;
+    case Kind::kCount:
+      return;
     case Kind::kAvgInteger:
       add_count(to + 16, from + 16);
       [[fallthrough]];
@@ -312,7 +332,8 @@ bool AggregateSet::Finish(size_t i, const char* fixed, Column& out, uint32_t row
   if (flags & kOverflowed) return overflowed("the sum");
   switch (part.kind) {
     case Kind::kCountStar:
-    case Kind::kCount: return true;
+    case Kind::kCount:
+      return true;
     case Kind::kSumInteger: {
       const Int128 sum = Load<Int128>(at);
       if (!RangeOf(part.type).Has(sum)) {
@@ -336,7 +357,8 @@ bool AggregateSet::Finish(size_t i, const char* fixed, Column& out, uint32_t row
     case Kind::kAvgDecimal: {
       const std::optional<Int128> average =
           DivideDecimal(Load<Int128>(at), part.scale, Load<int64_t>(at + 16), 0, part.type.scale);
-      if (!average || !FitsPrecision(*average, part.type.precision)) return overflowed("the average");
+      if (!average || !FitsPrecision(*average, part.type.precision))
+        return overflowed("the average");
       out.decimals[row] = *average;
       return true;
     }
@@ -347,10 +369,18 @@ bool AggregateSet::Finish(size_t i, const char* fixed, Column& out, uint32_t row
       out.doubles[row] =
           RoundTo(Load<double>(at) / static_cast<double>(Load<int64_t>(at + 8)), part.type);
       return FiniteOrMarked(out.doubles[row], flags) || overflowed("the sum");
-    case Kind::kExtremeBool: out.bools[row] = Load<int64_t>(at) != 0; return true;
-    case Kind::kExtremeInt: out.ints[row] = Load<int64_t>(at); return true;
-    case Kind::kExtremeDouble: out.doubles[row] = Load<double>(at); return true;
-    case Kind::kExtremeDecimal: out.decimals[row] = Load<Int128>(at); return true;
+    case Kind::kExtremeBool:
+      out.bools[row] = Load<int64_t>(at) != 0;
+      return true;
+    case Kind::kExtremeInt:
+      out.ints[row] = Load<int64_t>(at);
+      return true;
+    case Kind::kExtremeDouble:
+      out.doubles[row] = Load<double>(at);
+      return true;
+    case Kind::kExtremeDecimal:
+      out.decimals[row] = Load<Int128>(at);
+      return true;
     case Kind::kExtremeText:
       out.strings[row] = reinterpret_cast<const VarRef*>(at)->view();
       return true;

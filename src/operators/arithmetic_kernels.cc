@@ -1,4 +1,5 @@
-// + - * / MOD, unary minus, timestamp +- interval. Nothing wraps: what leaves the result's type is an error of the row.
+// + - * / MOD, unary minus, timestamp +- interval. Nothing wraps: what leaves the result's type is
+// an error of the row.
 #include "operators/kernels.h"
 #include "operators/numbers.h"
 #include "operators/times.h"
@@ -23,15 +24,21 @@ KernelPtr Integers(const Call& call, Args& args, F compute) {
 }
 
 struct AddInt {
-  static bool overflow(int64_t a, int64_t b, int64_t* out) { return __builtin_add_overflow(a, b, out); }
+  static bool overflow(int64_t a, int64_t b, int64_t* out) {
+    return __builtin_add_overflow(a, b, out);
+  }
   static Int128 exact(int64_t a, int64_t b) { return Int128{a} + b; }
 };
 struct SubInt {
-  static bool overflow(int64_t a, int64_t b, int64_t* out) { return __builtin_sub_overflow(a, b, out); }
+  static bool overflow(int64_t a, int64_t b, int64_t* out) {
+    return __builtin_sub_overflow(a, b, out);
+  }
   static Int128 exact(int64_t a, int64_t b) { return Int128{a} - b; }
 };
 struct MulInt {
-  static bool overflow(int64_t a, int64_t b, int64_t* out) { return __builtin_mul_overflow(a, b, out); }
+  static bool overflow(int64_t a, int64_t b, int64_t* out) {
+    return __builtin_mul_overflow(a, b, out);
+  }
   static Int128 exact(int64_t a, int64_t b) { return Int128{a} * b; }
 };
 
@@ -172,7 +179,8 @@ KernelPtr ShiftTime(const Call& call, Args& args) {
 
 Result<KernelPtr> MakeBinary(const Call& call, Args& args) {
   if (args.size() != 2) return BadArguments(call);
-  // Operands as the result's kind of number: integers beside decimals and doubles. A decimal operand keeps its own scale.
+  // Operands as the result's kind of number: integers beside decimals and doubles. A decimal
+  // operand keeps its own scale.
   for (KernelPtr& arg : args) {
     const Type& t = arg->type();
     if (t.kind == TypeKind::kDecimal && call.type.kind == TypeKind::kDecimal) continue;

@@ -57,7 +57,8 @@ void CalcOperator::Filter(const Batch& batch) {
 void CalcOperator::CheckNotNull(const Column& column, const Field& field) {
   const size_t errors = errors_.size();
   for (uint32_t r : rows_) {
-    if (!column.valid[r]) errors_.Add(r, "eval.not-null", "NULL in " + field.name + ", which is NOT NULL");
+    if (!column.valid[r])
+      errors_.Add(r, "eval.not-null", "NULL in " + field.name + ", which is NOT NULL");
   }
   DropFailed(errors);
 }

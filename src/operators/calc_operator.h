@@ -1,6 +1,6 @@
-// CalcOperator: filter and projections in one pass. The filter decides first; projections see the rows that passed. A row
-// that fails, or that has NULL where the output says NOT NULL, leaves as a dead letter. A projection that is a plain
-// column is lent on, not copied.
+// CalcOperator: filter and projections in one pass. The filter decides first; projections see the
+// rows that passed. A row that fails, or that has NULL where the output says NOT NULL, leaves as a
+// dead letter. A projection that is a plain column is lent on, not copied.
 #ifndef WEIR_OPERATORS_CALC_OPERATOR_H_
 #define WEIR_OPERATORS_CALC_OPERATOR_H_
 
@@ -45,7 +45,7 @@ class CalcOperator final : public flow::Operator {
   Schema output_schema_;
   std::unique_ptr<Evaluator> filter_;
   std::vector<std::unique_ptr<Evaluator>> projections_;
-  std::vector<uint32_t> rows_;          // those still in, of the batch in hand
+  std::vector<uint32_t> rows_;  // those still in, of the batch in hand
   RowErrors errors_;
   Batch output_;
   flow::DeadLetterBuilder dead_;

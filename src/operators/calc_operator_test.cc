@@ -34,12 +34,25 @@ std::unique_ptr<flow::Operator> Calc(ExprPtr filter, const Type& second = kText)
   return std::move(*made);
 }
 
-std::string Balance(flow::Operator& op) { return flow::CheckBooks("x", flow::BooksKind::kCalc, op.books()); }
+std::string Balance(flow::Operator& op) {
+  return flow::CheckBooks("x", flow::BooksKind::kCalc, op.books());
+}
 
-TEST_CASE("the filter decides first; rows that fail are dead letters in reading order, with their record") {
-  auto op = Calc(CallOf(Fn::kGt, kBool, CallOf(Fn::kDiv, kInt, Literal(kInt, "10"), Column0(0, kInt)), Literal(kInt, "1")));
+TEST_CASE(
+    "the filter decides first; rows that fail are dead letters in reading order, with their "
+    "record") {
+  auto op =
+      Calc(CallOf(Fn::kGt, kBool, CallOf(Fn::kDiv, kInt, Literal(kInt, "10"), Column0(0, kInt)),
+                  Literal(kInt, "1")));
   Batch batch;
-  FillBatch(Input(), {{"4", "2", "x"}, {"4", "0", "y"}, {"10", "0", "filtered"}, {"0", "1", "z"}, {"5", "NULL", "n"}, {"NULL", "1", "unknown"}}, batch);
+  FillBatch(Input(),
+            {{"4", "2", "x"},
+             {"4", "0", "y"},
+             {"10", "0", "filtered"},
+             {"0", "1", "z"},
+             {"5", "NULL", "n"},
+             {"NULL", "1", "unknown"}},
+            batch);
   batch.partition = 1;
   batch.source = "src";
   batch.positions = {10, 20, 30, 40, 50, 60};
@@ -47,8 +60,8 @@ TEST_CASE("the filter decides first; rows that fail are dead letters in reading 
   op->Push(batch, out);
   CHECK(out.main == std::vector<std::string>{"2,x", "NULL,n"});
   CHECK(out.dead == std::vector<std::string>{
-      R"(eval eval.division-by-zero division by zero {"a":4,"b":0,"s":"y"})",
-      R"(eval eval.division-by-zero division by zero {"a":0,"b":1,"s":"z"})"});
+                        R"(eval eval.division-by-zero division by zero {"a":4,"b":0,"s":"y"})",
+                        R"(eval eval.division-by-zero division by zero {"a":0,"b":1,"s":"z"})"});
   CHECK(op->books()[Count::kIn] == 6);
   CHECK(op->books()[Count::kFiltered] == 2);
   CHECK(op->books()[Count::kDead] == 2);
@@ -77,7 +90,7 @@ TEST_CASE("NULL in a NOT NULL column of the output is a dead letter") {
   CHECK(out.main == std::vector<std::string>{"2,x"});
   REQUIRE(out.dead.size() == 2);
   CHECK(out.dead[0] == R"(eval eval.not-null NULL in s, which is NOT NULL {"a":4,"b":2,"s":null})");
-  CHECK(out.dead[1].starts_with("eval eval.division-by-zero"));   // the first error of the row
+  CHECK(out.dead[1].starts_with("eval eval.division-by-zero"));  // the first error of the row
   CHECK(Balance(*op) == "");
 }
 
@@ -97,7 +110,8 @@ struct Borrowing final : flow::Outputs {
   void Watermark(TimestampMs) override {}
 };
 
-TEST_CASE("a plain column is lent on, provenance goes with the rows, and time goes on without any") {
+TEST_CASE(
+    "a plain column is lent on, provenance goes with the rows, and time goes on without any") {
   auto op = Calc(CallOf(Fn::kGt, kBool, Column0(0, kInt), Literal(kInt, "5")));
   Batch batch;
   FillBatch(Input(), {{"4", "2", "x"}, {"8", "2", "y"}}, batch);

@@ -1,4 +1,5 @@
-// CAST and TRY_CAST between all types (Flink's results; sql.md lists where weir refuses instead of giving NULL).
+// CAST and TRY_CAST between all types (Flink's results; sql.md lists where weir refuses instead of
+// giving NULL).
 #include "base/text.h"
 #include "data/convert.h"
 #include "data/utf8.h"
@@ -11,7 +12,8 @@ namespace {
 
 using plan::Fn;
 
-// A cast's own failure is an error of the row, or NULL under TRY_CAST. (An error in its argument stays one.)
+// A cast's own failure is an error of the row, or NULL under TRY_CAST. (An error in its argument
+// stays one.)
 template <class R, class A, class Op>
 KernelPtr CastWith(const Call& call, Args& args, Op op) {
   const bool forgive = call.fn == Fn::kTryCast;
@@ -85,10 +87,12 @@ KernelPtr FromText(const Call& call, Args& args) {
 // Text to text: VARCHAR(n) cuts, as SQL's cast does.
 KernelPtr TextToText(const Call& call, Args& args) {
   const uint32_t length = call.type.length;
-  const bool check = call.type.kind == TypeKind::kString && args[0]->type().kind == TypeKind::kBytes;
+  const bool check =
+      call.type.kind == TypeKind::kString && args[0]->type().kind == TypeKind::kBytes;
   return CastWith<std::string_view, std::string_view>(
       call, args, [length, check](OpState& s, std::string_view text, std::string_view* out) {
-        if (check && !IsWellFormedUtf8(text)) return s.Fail(kCastError, "the bytes are not valid UTF-8");
+        if (check && !IsWellFormedUtf8(text))
+          return s.Fail(kCastError, "the bytes are not valid UTF-8");
         *out = length == 0 ? text : FirstCodePoints(text, length);
         return Outcome::kValue;
       });
@@ -100,7 +104,8 @@ KernelPtr ToText(const Call& call, Args& args, Append append) {
   const uint32_t length = call.type.length;
   return CastWith<std::string_view, A>(
       call, args,
-      [append, length, text = std::string()](OpState& s, const A& a, std::string_view* out) mutable {
+      [append, length, text = std::string()](OpState& s, const A& a,
+                                             std::string_view* out) mutable {
         text.clear();
         append(a, text);
         *out = s.arena.Copy(length == 0 ? std::string_view(text) : FirstCodePoints(text, length));
@@ -122,7 +127,8 @@ KernelPtr CastToText(const Call& call, Args& args) {
           AppendAnyDouble(a, out);
         });
       }
-      return ToText<double>(call, args, [](double a, std::string& out) { AppendAnyDouble(a, out); });
+      return ToText<double>(call, args,
+                            [](double a, std::string& out) { AppendAnyDouble(a, out); });
     case Physical::kInt128:
       return ToText<Int128>(call, args, [scale = from.scale](Int128 a, std::string& out) {
         AppendDecimal(a, scale, out);
@@ -200,11 +206,11 @@ KernelPtr CastToDouble(const Call& call, Args& args) {
         return Outcome::kValue;
       });
     case Physical::kInt128:
-      return CastWith<double, Int128>(
-          call, args, [type, scale = from.scale](OpState&, Int128 a, double* out) {
-            *out = RoundTo(DecimalToDouble(a, scale), type);
-            return Outcome::kValue;
-          });
+      return CastWith<double, Int128>(call, args,
+                                      [type, scale = from.scale](OpState&, Int128 a, double* out) {
+                                        *out = RoundTo(DecimalToDouble(a, scale), type);
+                                        return Outcome::kValue;
+                                      });
     case Physical::kString:
       return FromText<double>(call, args);
   }
@@ -271,7 +277,8 @@ KernelPtr CastToBoolean(const Call& call, Args& args) {
   return nullptr;
 }
 
-// Times among themselves. Digits beyond the precision are cut; between TIMESTAMP and TIMESTAMP_LTZ lies the session zone.
+// Times among themselves. Digits beyond the precision are cut; between TIMESTAMP and TIMESTAMP_LTZ
+// lies the session zone.
 KernelPtr CastToTime(const Call& call, Args& args) {
   const Type type = call.type;
   const Type from = args[0]->type();
@@ -293,22 +300,29 @@ KernelPtr CastToTime(const Call& call, Args& args) {
 
 KernelPtr CastTo(const Call& call, Args& args) {
   switch (call.type.kind) {
-    case TypeKind::kNull: return nullptr;
-    case TypeKind::kBoolean: return CastToBoolean(call, args);
+    case TypeKind::kNull:
+      return nullptr;
+    case TypeKind::kBoolean:
+      return CastToBoolean(call, args);
     case TypeKind::kTinyInt:
     case TypeKind::kSmallInt:
     case TypeKind::kInt:
-    case TypeKind::kBigInt: return CastToInteger(call, args);
+    case TypeKind::kBigInt:
+      return CastToInteger(call, args);
     case TypeKind::kFloat:
-    case TypeKind::kDouble: return CastToDouble(call, args);
-    case TypeKind::kDecimal: return CastToDecimal(call, args);
-    case TypeKind::kString: return CastToText(call, args);
+    case TypeKind::kDouble:
+      return CastToDouble(call, args);
+    case TypeKind::kDecimal:
+      return CastToDecimal(call, args);
+    case TypeKind::kString:
+      return CastToText(call, args);
     case TypeKind::kBytes:
       if (args[0]->type().physical() != Physical::kString) return nullptr;
       return TextToText(call, args);
     case TypeKind::kDate:
     case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz: return CastToTime(call, args);
+    case TypeKind::kTimestampLtz:
+      return CastToTime(call, args);
     case TypeKind::kInterval:
       // No interval is a column; a literal is one already.
       return args[0]->type().kind == TypeKind::kInterval ? std::move(args[0]) : nullptr;
@@ -319,12 +333,14 @@ KernelPtr CastTo(const Call& call, Args& args) {
 bool SameLayout(const Type& from, const Type& to) {
   if (from.physical() != to.physical()) return false;
   switch (to.kind) {
-    case TypeKind::kDecimal: return from.scale == to.scale;
+    case TypeKind::kDecimal:
+      return from.scale == to.scale;
     case TypeKind::kDate:
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
       return from.kind == to.kind && TicksPerMs(from) == TicksPerMs(to);
-    default: return from.kind != TypeKind::kDate && !from.IsTimestamp();
+    default:
+      return from.kind != TypeKind::kDate && !from.IsTimestamp();
   }
 }
 

@@ -1,5 +1,5 @@
-// Comparisons, IN, GREATEST and LEAST. Both sides have one type. Strings compare by byte, which is by code point in UTF-8;
-// NaN equals itself and is above all numbers; 0.0 equals -0.0.
+// Comparisons, IN, GREATEST and LEAST. Both sides have one type. Strings compare by byte, which is
+// by code point in UTF-8; NaN equals itself and is above all numbers; 0.0 equals -0.0.
 #include <algorithm>
 #include <cmath>
 
@@ -39,13 +39,20 @@ KernelPtr Compare(const Call& call, Args& args, Test test) {
 template <class T>
 KernelPtr MakeCompare(const Call& call, Args& args) {
   switch (call.fn) {
-    case Fn::kEq: return Compare<T>(call, args, [](int o) { return o == 0; });
-    case Fn::kNe: return Compare<T>(call, args, [](int o) { return o != 0; });
-    case Fn::kLt: return Compare<T>(call, args, [](int o) { return o < 0; });
-    case Fn::kLe: return Compare<T>(call, args, [](int o) { return o <= 0; });
-    case Fn::kGt: return Compare<T>(call, args, [](int o) { return o > 0; });
-    case Fn::kGe: return Compare<T>(call, args, [](int o) { return o >= 0; });
-    default: return nullptr;
+    case Fn::kEq:
+      return Compare<T>(call, args, [](int o) { return o == 0; });
+    case Fn::kNe:
+      return Compare<T>(call, args, [](int o) { return o != 0; });
+    case Fn::kLt:
+      return Compare<T>(call, args, [](int o) { return o < 0; });
+    case Fn::kLe:
+      return Compare<T>(call, args, [](int o) { return o <= 0; });
+    case Fn::kGt:
+      return Compare<T>(call, args, [](int o) { return o > 0; });
+    case Fn::kGe:
+      return Compare<T>(call, args, [](int o) { return o >= 0; });
+    default:
+      return nullptr;
   }
 }
 
@@ -75,7 +82,8 @@ class DistinctKernel final : public ArgumentsKernel {
   bool distinct_;
 };
 
-// value IN (items): TRUE when one is equal, else NULL when the value or an item is NULL, else FALSE.
+// value IN (items): TRUE when one is equal, else NULL when the value or an item is NULL, else
+// FALSE.
 template <class T>
 class InKernel final : public ArgumentsKernel {
  public:
@@ -137,7 +145,7 @@ class InKernel final : public ArgumentsKernel {
   }
   bool literals_ = false;
   bool null_item_ = false;
-  std::vector<T> sorted_;    // strings live in the literal kernels
+  std::vector<T> sorted_;  // strings live in the literal kernels
 };
 
 // GREATEST and LEAST: NULL when any argument is NULL.
@@ -176,10 +184,14 @@ KernelPtr MakeOf(const Call& call, Args& args) {
     case Fn::kIsNotDistinctFrom:
       return std::make_unique<DistinctKernel<T>>(call.type, std::move(args),
                                                  call.fn == Fn::kIsDistinctFrom);
-    case Fn::kIn: return std::make_unique<InKernel<T>>(call.type, std::move(args));
-    case Fn::kGreatest: return std::make_unique<ExtremeKernel<T>>(call.type, std::move(args), 1);
-    case Fn::kLeast: return std::make_unique<ExtremeKernel<T>>(call.type, std::move(args), -1);
-    default: return MakeCompare<T>(call, args);
+    case Fn::kIn:
+      return std::make_unique<InKernel<T>>(call.type, std::move(args));
+    case Fn::kGreatest:
+      return std::make_unique<ExtremeKernel<T>>(call.type, std::move(args), 1);
+    case Fn::kLeast:
+      return std::make_unique<ExtremeKernel<T>>(call.type, std::move(args), -1);
+    default:
+      return MakeCompare<T>(call, args);
   }
 }
 
@@ -224,11 +236,16 @@ Result<KernelPtr> MakeComparison(const Call& call, Args& args) {
     if (type.IsTimestamp() && TicksPerMs(t) != TicksPerMs(type)) return BadArguments(call);
   }
   switch (type.physical()) {
-    case Physical::kBool: return MakeOf<uint8_t>(call, args);
-    case Physical::kInt64: return MakeOf<int64_t>(call, args);
-    case Physical::kDouble: return MakeOf<double>(call, args);
-    case Physical::kInt128: return MakeOf<Int128>(call, args);
-    case Physical::kString: return MakeOf<std::string_view>(call, args);
+    case Physical::kBool:
+      return MakeOf<uint8_t>(call, args);
+    case Physical::kInt64:
+      return MakeOf<int64_t>(call, args);
+    case Physical::kDouble:
+      return MakeOf<double>(call, args);
+    case Physical::kInt128:
+      return MakeOf<Int128>(call, args);
+    case Physical::kString:
+      return MakeOf<std::string_view>(call, args);
   }
   return BadArguments(call);
 }

@@ -40,11 +40,21 @@ class LiteralKernel final : public Kernel {
     if (value_.null) return;
     for (size_t i = from; i < to; ++i) {
       switch (value_.type.physical()) {
-        case Physical::kBool: result_.bools[i] = value_.boolean; break;
-        case Physical::kInt64: result_.ints[i] = value_.integer; break;
-        case Physical::kDouble: result_.doubles[i] = value_.number; break;
-        case Physical::kInt128: result_.decimals[i] = value_.decimal; break;
-        case Physical::kString: result_.strings[i] = value_.text; break;
+        case Physical::kBool:
+          result_.bools[i] = value_.boolean;
+          break;
+        case Physical::kInt64:
+          result_.ints[i] = value_.integer;
+          break;
+        case Physical::kDouble:
+          result_.doubles[i] = value_.number;
+          break;
+        case Physical::kInt128:
+          result_.decimals[i] = value_.decimal;
+          break;
+        case Physical::kString:
+          result_.strings[i] = value_.text;
+          break;
       }
     }
   }
@@ -56,17 +66,27 @@ Value ValueAt(const Column& column, uint32_t row) {
   if (column.IsNull(row)) return v;
   v.null = false;
   switch (column.type.physical()) {
-    case Physical::kBool: v.boolean = column.bools[row] != 0; break;
-    case Physical::kInt64: v.integer = column.ints[row]; break;
-    case Physical::kDouble: v.number = column.doubles[row]; break;
-    case Physical::kInt128: v.decimal = column.decimals[row]; break;
-    case Physical::kString: v.text = std::string(column.strings[row]); break;
+    case Physical::kBool:
+      v.boolean = column.bools[row] != 0;
+      break;
+    case Physical::kInt64:
+      v.integer = column.ints[row];
+      break;
+    case Physical::kDouble:
+      v.number = column.doubles[row];
+      break;
+    case Physical::kInt128:
+      v.decimal = column.decimals[row];
+      break;
+    case Physical::kString:
+      v.text = std::string(column.strings[row]);
+      break;
   }
   return v;
 }
 
-// A call whose arguments are all literals becomes a literal, unless it fails: then the error must wait for a row that
-// reaches it.
+// A call whose arguments are all literals becomes a literal, unless it fails: then the error must
+// wait for a row that reaches it.
 KernelPtr Fold(KernelPtr kernel) {
   Batch one;
   one.ResetEmpty(1);
@@ -84,8 +104,8 @@ KernelPtr Fold(KernelPtr kernel) {
 
 Result<KernelPtr> CompileCall(const Call& call, Args& args) {
   using Make = Result<KernelPtr> (*)(const Call&, Args&);
-  constexpr Make kThemes[] = {MakeLogic,   MakeComparison, MakeArithmetic, MakeCast,
-                              MakeText,    MakePattern,    MakeMath,       MakeTime};
+  constexpr Make kThemes[] = {MakeLogic, MakeComparison, MakeArithmetic, MakeCast,
+                              MakeText,  MakePattern,    MakeMath,       MakeTime};
   for (Make make : kThemes) {
     WEIR_ASSIGN_OR_RETURN(KernelPtr kernel, make(call, args));
     if (kernel) return kernel;
@@ -97,7 +117,8 @@ Result<KernelPtr> CompileExpr(const Expr& expr, const Schema& input, const Sessi
   switch (expr.kind) {
     case Expr::Kind::kColumn: {
       if (expr.column < 0 || static_cast<size_t>(expr.column) >= input.fields.size()) {
-        return Fail(Code::kInternal, "column " + std::to_string(expr.column) + " is not in the input");
+        return Fail(Code::kInternal,
+                    "column " + std::to_string(expr.column) + " is not in the input");
       }
       // The type of the input: the column itself says what it holds.
       return MakeColumnKernel(expr.column, input.fields[static_cast<size_t>(expr.column)].type);

@@ -20,8 +20,8 @@ class Kernel;
 
 struct RowError {
   uint32_t row = 0;
-  std::string code;       // short stable word: "eval.cast"
-  std::string message;    // for people: "2147483648 does not fit INT"
+  std::string code;     // short stable word: "eval.cast"
+  std::string message;  // for people: "2147483648 does not fit INT"
 };
 
 // The rows of one batch that failed, each with its first error.
@@ -33,7 +33,9 @@ class RowErrors {
   bool failed(uint32_t row) const { return failed_[row] != 0; }
   size_t size() const { return errors_.size(); }
   bool empty() const { return errors_.empty(); }
-  const std::vector<RowError>& errors() const { return errors_; }   // in the order in which they came up
+  const std::vector<RowError>& errors() const {
+    return errors_;
+  }  // in the order in which they came up
   std::vector<RowError> TakeInRowOrder();
 
  private:
@@ -44,11 +46,13 @@ class RowErrors {
 class Evaluator {
  public:
   ~Evaluator();
-  // kInvalid: a literal argument that no row could use (a regular expression that does not compile).
+  // kInvalid: a literal argument that no row could use (a regular expression that does not
+  // compile).
   static Result<std::unique_ptr<Evaluator>> Compile(const plan::Expr& expr, const Schema& input,
                                                     const SessionZone& zone);
-  // Values for `rows` of the batch, at their own index, but for those that fail: they are in `errors` then. Rows that
-  // had failed before must not be in `rows`. The column lives until the next call; a plain column is the batch's own.
+  // Values for `rows` of the batch, at their own index, but for those that fail: they are in
+  // `errors` then. Rows that had failed before must not be in `rows`. The column lives until the
+  // next call; a plain column is the batch's own.
   const Column& Evaluate(const Batch& batch, std::span<const uint32_t> rows, RowErrors& errors);
   const Type& type() const;
   bool is_column() const { return column_ >= 0; }

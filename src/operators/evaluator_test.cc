@@ -34,28 +34,47 @@ TEST_CASE("an error in a branch not taken never counts") {
     cases.push_back({name, std::move(e), std::move(row), want});
   };
   const auto guarded = [] {
-    return CallOf(Fn::kCase, kInt, BIsNotZero(), AOverB(), Literal(Type::Of(TypeKind::kNull), "NULL"));
+    return CallOf(Fn::kCase, kInt, BIsNotZero(), AOverB(),
+                  Literal(Type::Of(TypeKind::kNull), "NULL"));
   };
   add("CASE guards the division", guarded(), {"6", "0"}, "NULL");
   add("CASE takes the division", guarded(), {"6", "2"}, "3");
-  add("the else branch is not reached", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), AOverB()), {"6", "2"}, "6");
-  add("the else branch is reached", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), AOverB()), {"6", "0"}, "!");
+  add("the else branch is not reached", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), AOverB()),
+      {"6", "2"}, "6");
+  add("the else branch is reached", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), AOverB()),
+      {"6", "0"}, "!");
   add("a later condition is not reached",
-      CallOf(Fn::kCase, kInt, BIsNotZero(), A(), CallOf(Fn::kGt, kBool, AOverB(), Zero()), B(), Zero()), {"6", "2"}, "6");
-  add("a condition that fails", CallOf(Fn::kCase, kInt, CallOf(Fn::kGt, kBool, AOverB(), Zero()), A(), Zero()), {"6", "0"}, "!");
-  add("AND stops at FALSE", CallOf(Fn::kAnd, kBool, BIsNotZero(), CallOf(Fn::kGt, kBool, AOverB(), Zero())), {"6", "0"}, "false");
-  add("AND goes left to right", CallOf(Fn::kAnd, kBool, CallOf(Fn::kGt, kBool, AOverB(), Zero()), BIsNotZero()), {"6", "0"}, "!");
+      CallOf(Fn::kCase, kInt, BIsNotZero(), A(), CallOf(Fn::kGt, kBool, AOverB(), Zero()), B(),
+             Zero()),
+      {"6", "2"}, "6");
+  add("a condition that fails",
+      CallOf(Fn::kCase, kInt, CallOf(Fn::kGt, kBool, AOverB(), Zero()), A(), Zero()), {"6", "0"},
+      "!");
+  add("AND stops at FALSE",
+      CallOf(Fn::kAnd, kBool, BIsNotZero(), CallOf(Fn::kGt, kBool, AOverB(), Zero())), {"6", "0"},
+      "false");
+  add("AND goes left to right",
+      CallOf(Fn::kAnd, kBool, CallOf(Fn::kGt, kBool, AOverB(), Zero()), BIsNotZero()), {"6", "0"},
+      "!");
   add("AND does not stop at NULL",
-      CallOf(Fn::kAnd, kBool, Literal(kBool, "NULL"), CallOf(Fn::kGt, kBool, AOverB(), Zero())), {"6", "0"}, "!");
+      CallOf(Fn::kAnd, kBool, Literal(kBool, "NULL"), CallOf(Fn::kGt, kBool, AOverB(), Zero())),
+      {"6", "0"}, "!");
   add("OR stops at TRUE",
-      CallOf(Fn::kOr, kBool, CallOf(Fn::kEq, kBool, B(), Zero()), CallOf(Fn::kGt, kBool, AOverB(), Zero())), {"6", "0"}, "true");
+      CallOf(Fn::kOr, kBool, CallOf(Fn::kEq, kBool, B(), Zero()),
+             CallOf(Fn::kGt, kBool, AOverB(), Zero())),
+      {"6", "0"}, "true");
   add("COALESCE stops at a value", CallOf(Fn::kCoalesce, kInt, A(), AOverB()), {"6", "0"}, "6");
-  add("COALESCE goes on at NULL", CallOf(Fn::kCoalesce, kInt, A(), CallOf(Fn::kDiv, kInt, B(), Zero())), {"NULL", "1"}, "!");
-  add("NULLIF of NULL does not look further", CallOf(Fn::kNullIf, kInt, A(), CallOf(Fn::kDiv, kInt, B(), Zero())), {"NULL", "1"}, "NULL");
-  add("NULLIF looks at its second argument", CallOf(Fn::kNullIf, kInt, A(), AOverB()), {"6", "0"}, "!");
+  add("COALESCE goes on at NULL",
+      CallOf(Fn::kCoalesce, kInt, A(), CallOf(Fn::kDiv, kInt, B(), Zero())), {"NULL", "1"}, "!");
+  add("NULLIF of NULL does not look further",
+      CallOf(Fn::kNullIf, kInt, A(), CallOf(Fn::kDiv, kInt, B(), Zero())), {"NULL", "1"}, "NULL");
+  add("NULLIF looks at its second argument", CallOf(Fn::kNullIf, kInt, A(), AOverB()), {"6", "0"},
+      "!");
   // A literal that fails is not folded: it waits for a row that reaches it.
-  add("a folded error in a branch not taken", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), OneOverZero()), {"6", "2"}, "6");
-  add("a folded error that is reached", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), OneOverZero()), {"6", "0"}, "!");
+  add("a folded error in a branch not taken",
+      CallOf(Fn::kCase, kInt, BIsNotZero(), A(), OneOverZero()), {"6", "2"}, "6");
+  add("a folded error that is reached", CallOf(Fn::kCase, kInt, BIsNotZero(), A(), OneOverZero()),
+      {"6", "0"}, "!");
   add("TRY_CAST forgives its own failure only",
       CallOf(Fn::kTryCast, Type::Of(TypeKind::kTinyInt), AOverB()), {"6", "0"}, "!");
   for (const Case& c : cases) {
@@ -70,7 +89,9 @@ TEST_CASE("an error in a branch not taken never counts") {
   }
 }
 
-TEST_CASE("rows that fail drop out of what follows, each with its first error; the others have their values") {
+TEST_CASE(
+    "rows that fail drop out of what follows, each with its first error; the others have their "
+    "values") {
   // (a / b) + (b / a): row 1 fails on the left, row 2 on the right, row 3 on both.
   const ExprPtr expr = CallOf(Fn::kAdd, kInt, AOverB(), CallOf(Fn::kDiv, kInt, B(), A()));
   const auto evaluator = Evaluator::Compile(*expr, TwoInts(), {});
@@ -152,13 +173,22 @@ TEST_CASE("what no row could use is refused when it is compiled") {
   };
   std::vector<Case> cases;
   const auto s = [] { return Column0(0, kText); };
-  cases.push_back({"a regular expression", CallOf(Fn::kRegexp, kBool, s(), Literal(kText, "(")), "regular expression"});
-  cases.push_back({"a LIKE pattern", CallOf(Fn::kLike, kBool, s(), Literal(kText, "a#"), Literal(kText, "#")), "escape"});
-  cases.push_back({"a time pattern", CallOf(Fn::kToTimestamp, Type::Timestamp(3), s(), Literal(kText, "YYYY")), "yyyy"});
+  cases.push_back({"a regular expression", CallOf(Fn::kRegexp, kBool, s(), Literal(kText, "(")),
+                   "regular expression"});
+  cases.push_back({"a LIKE pattern",
+                   CallOf(Fn::kLike, kBool, s(), Literal(kText, "a#"), Literal(kText, "#")),
+                   "escape"});
+  cases.push_back({"a time pattern",
+                   CallOf(Fn::kToTimestamp, Type::Timestamp(3), s(), Literal(kText, "YYYY")),
+                   "yyyy"});
   cases.push_back({"a column that is not there", Column0(7, kText), "column 7"});
-  cases.push_back({"too few arguments", CallOf(Fn::kAdd, kInt, Literal(kInt, "1")), "wrong arguments"});
-  cases.push_back({"text where a number must be", CallOf(Fn::kLeft, kText, s(), s()), "wrong arguments"});
-  cases.push_back({"a condition that is none", CallOf(Fn::kNot, kBool, Literal(Type::Timestamp(3), "1970-01-01 00:00:00")), "no cast"});
+  cases.push_back(
+      {"too few arguments", CallOf(Fn::kAdd, kInt, Literal(kInt, "1")), "wrong arguments"});
+  cases.push_back(
+      {"text where a number must be", CallOf(Fn::kLeft, kText, s(), s()), "wrong arguments"});
+  cases.push_back({"a condition that is none",
+                   CallOf(Fn::kNot, kBool, Literal(Type::Timestamp(3), "1970-01-01 00:00:00")),
+                   "no cast"});
   for (const Case& c : cases) {
     CAPTURE(c.name);
     const auto compiled = Evaluator::Compile(*c.expr, Schema{{{"s", kText}}}, {});

@@ -1,8 +1,10 @@
-// Kernel: one node of a compiled expression. Evaluates over columns, for a list of rows; results lie at each row's own
-// index, in a column that the kernel owns and uses again for the next batch. Nothing allocates per row.
+// Kernel: one node of a compiled expression. Evaluates over columns, for a list of rows; results
+// lie at each row's own index, in a column that the kernel owns and uses again for the next batch.
+// Nothing allocates per row.
 //
-// A row that fails is added to RowErrors and is not in the lists of what is evaluated after it; its slot in the result
-// holds anything. Lazy kernels (AND, CASE, ...) split the list of rows, so that an error counts only for a row that reaches it.
+// A row that fails is added to RowErrors and is not in the lists of what is evaluated after it; its
+// slot in the result holds anything. Lazy kernels (AND, CASE, ...) split the list of rows, so that
+// an error counts only for a row that reaches it.
 #ifndef WEIR_OPERATORS_KERNEL_H_
 #define WEIR_OPERATORS_KERNEL_H_
 
@@ -25,7 +27,7 @@ using Rows = std::span<const uint32_t>;
 
 struct EvalState {
   RowErrors& errors;
-  Arena& arena;           // strings of results, until the evaluator's next batch
+  Arena& arena;  // strings of results, until the evaluator's next batch
 };
 
 class Kernel {
@@ -46,7 +48,8 @@ class Kernel {
 };
 using KernelPtr = std::unique_ptr<Kernel>;
 
-// `rows` without those that failed since `errors_before`; `scratch` holds the list when there are any.
+// `rows` without those that failed since `errors_before`; `scratch` holds the list when there are
+// any.
 inline Rows WithoutFailed(Rows rows, size_t errors_before, const RowErrors& errors,
                           std::vector<uint32_t>& scratch) {
   if (errors.size() == errors_before) return rows;
@@ -55,7 +58,7 @@ inline Rows WithoutFailed(Rows rows, size_t errors_before, const RowErrors& erro
   for (uint32_t r : rows) {
     if (!errors.failed(r)) kept.push_back(r);
   }
-  scratch = std::move(kept);    // `rows` may lie in scratch
+  scratch = std::move(kept);  // `rows` may lie in scratch
   return scratch;
 }
 
@@ -122,7 +125,8 @@ class ArgumentsKernel : public Kernel {
   std::vector<uint32_t> survivors_;
 };
 
-// Applies `Op` to the rows whose arguments are all not NULL: Outcome op(OpState&, A..., R*). NULL for the others.
+// Applies `Op` to the rows whose arguments are all not NULL: Outcome op(OpState&, A..., R*). NULL
+// for the others.
 template <class Op, class R, class... A>
 class StrictKernel final : public ArgumentsKernel {
  public:

@@ -15,11 +15,21 @@ void CopyRows(const Column& from, Column& to, Rows rows) {
     }
   };
   switch (to.type.physical()) {
-    case Physical::kBool: copy(from.bools, to.bools); return;
-    case Physical::kInt64: copy(from.ints, to.ints); return;
-    case Physical::kDouble: copy(from.doubles, to.doubles); return;
-    case Physical::kInt128: copy(from.decimals, to.decimals); return;
-    case Physical::kString: copy(from.strings, to.strings); return;
+    case Physical::kBool:
+      copy(from.bools, to.bools);
+      return;
+    case Physical::kInt64:
+      copy(from.ints, to.ints);
+      return;
+    case Physical::kDouble:
+      copy(from.doubles, to.doubles);
+      return;
+    case Physical::kInt128:
+      copy(from.decimals, to.decimals);
+      return;
+    case Physical::kString:
+      copy(from.strings, to.strings);
+      return;
   }
 }
 
@@ -182,13 +192,17 @@ class NullIfKernel final : public Kernel {
  private:
   static bool Equal(const Column& a, const Column& b, uint32_t r) {
     switch (a.type.physical()) {
-      case Physical::kBool: return (a.bools[r] != 0) == (b.bools[r] != 0);
-      case Physical::kInt64: return a.ints[r] == b.ints[r];
+      case Physical::kBool:
+        return (a.bools[r] != 0) == (b.bools[r] != 0);
+      case Physical::kInt64:
+        return a.ints[r] == b.ints[r];
       case Physical::kDouble:
         return a.doubles[r] == b.doubles[r] ||
                (a.doubles[r] != a.doubles[r] && b.doubles[r] != b.doubles[r]);
-      case Physical::kInt128: return a.decimals[r] == b.decimals[r];
-      case Physical::kString: return a.strings[r] == b.strings[r];
+      case Physical::kInt128:
+        return a.decimals[r] == b.decimals[r];
+      case Physical::kString:
+        return a.strings[r] == b.strings[r];
     }
     return false;
   }
@@ -209,17 +223,25 @@ KernelPtr MakeTruthTest(const Call& call, Args& args) {
                                              on_false);
   };
   switch (call.fn) {
-    case Fn::kIsNull: return make(true, true, false, false);
-    case Fn::kIsNotNull: return make(true, false, true, true);
-    case Fn::kIsTrue: return make(false, false, true, false);
-    case Fn::kIsNotTrue: return make(false, true, false, true);
-    case Fn::kIsFalse: return make(false, false, false, true);
-    case Fn::kIsNotFalse: return make(false, true, true, false);
-    default: return nullptr;
+    case Fn::kIsNull:
+      return make(true, true, false, false);
+    case Fn::kIsNotNull:
+      return make(true, false, true, true);
+    case Fn::kIsTrue:
+      return make(false, false, true, false);
+    case Fn::kIsNotTrue:
+      return make(false, true, false, true);
+    case Fn::kIsFalse:
+      return make(false, false, false, true);
+    case Fn::kIsNotFalse:
+      return make(false, true, true, false);
+    default:
+      return nullptr;
   }
 }
 
-// The branches of a lazy function, each as the result's physical type: a NULL literal has no type of its own.
+// The branches of a lazy function, each as the result's physical type: a NULL literal has no type
+// of its own.
 Status ConvertBranches(const Call& call, Args& args, size_t first, size_t step) {
   for (size_t i = first; i < args.size(); i += step) {
     WEIR_ASSIGN_OR_RETURN(args[i], ConvertTo(std::move(args[i]), call.type, call.zone));
@@ -235,7 +257,8 @@ Result<KernelPtr> MakeLogic(const Call& call, Args& args) {
     case Fn::kOr:
     case Fn::kNot:
       for (KernelPtr& arg : args) {
-        WEIR_ASSIGN_OR_RETURN(arg, ConvertTo(std::move(arg), Type::Of(TypeKind::kBoolean), call.zone));
+        WEIR_ASSIGN_OR_RETURN(arg,
+                              ConvertTo(std::move(arg), Type::Of(TypeKind::kBoolean), call.zone));
       }
       if (args.empty() || !AllBoolean(args)) return BadArguments(call);
       if (call.fn == Fn::kNot) {

@@ -1,4 +1,5 @@
-// Mathematics: ABS, CEIL, FLOOR, ROUND, TRUNCATE, POWER, SQRT, EXP, LN, LOG10, LOG2, SIGN (Flink's results).
+// Mathematics: ABS, CEIL, FLOOR, ROUND, TRUNCATE, POWER, SQRT, EXP, LN, LOG10, LOG2, SIGN (Flink's
+// results).
 #include "operators/kernels.h"
 #include "operators/numbers.h"
 
@@ -30,7 +31,8 @@ KernelPtr Power(const Call& call, Args& args) {
         *out = RoundTo(std::pow(a, b), type);
         if (!std::isfinite(*out) && std::isfinite(a) && std::isfinite(b)) {
           if (a == 0) return s.Fail(kDivisionByZero, "division by zero");
-          return s.Fail(std::isnan(*out) ? kArgument : kOverflow, "POWER: the result is no finite number");
+          return s.Fail(std::isnan(*out) ? kArgument : kOverflow,
+                        "POWER: the result is no finite number");
         }
         return Outcome::kValue;
       });
@@ -57,9 +59,10 @@ Result<KernelPtr> Simple(const Call& call, Args& args, F f) {
   const Type type = call.type;
   switch (type.physical()) {
     case Physical::kInt64:
-      return Strict<int64_t, int64_t>(type, std::move(args), [=](OpState& s, int64_t a, int64_t* out) {
-        return FitInteger(s, f(Int128{a}, Int128{1}), type, out);
-      });
+      return Strict<int64_t, int64_t>(type, std::move(args),
+                                      [=](OpState& s, int64_t a, int64_t* out) {
+                                        return FitInteger(s, f(Int128{a}, Int128{1}), type, out);
+                                      });
     case Physical::kDouble:
       return Strict<double, double>(type, std::move(args), [=](OpState&, double a, double* out) {
         *out = f(a, 1.0);
@@ -165,19 +168,25 @@ Result<KernelPtr> MakeMath(const Call& call, Args& args) {
     case Fn::kAbs:
     case Fn::kCeil:
     case Fn::kFloor:
-    case Fn::kSign: doubles = false; break;
+    case Fn::kSign:
+      doubles = false;
+      break;
     case Fn::kRound:
     case Fn::kTruncate:
       doubles = false;
       most = 2;
       break;
-    case Fn::kPower: most = 2; break;
+    case Fn::kPower:
+      most = 2;
+      break;
     case Fn::kSqrt:
     case Fn::kExp:
     case Fn::kLn:
     case Fn::kLog10:
-    case Fn::kLog2: break;
-    default: return nullptr;
+    case Fn::kLog2:
+      break;
+    default:
+      return nullptr;
   }
   if (args.empty() || args.size() > most || (call.fn == Fn::kPower && args.size() != 2)) {
     return BadArguments(call);
@@ -194,16 +203,25 @@ Result<KernelPtr> MakeMath(const Call& call, Args& args) {
     case Fn::kSign:
       return Simple(call, args, [](auto a, auto one) { return a > 0 ? one : a < 0 ? -one : a; });
     case Fn::kCeil:
-    case Fn::kFloor: return CeilFloor(call, args);
+    case Fn::kFloor:
+      return CeilFloor(call, args);
     case Fn::kRound:
-    case Fn::kTruncate: return RoundTruncate(call, args);
-    case Fn::kPower: return Power(call, args);
-    case Fn::kSqrt: return Double1(call, args, [](double a) { return std::sqrt(a); });
-    case Fn::kExp: return Double1(call, args, [](double a) { return std::exp(a); });
-    case Fn::kLn: return Double1(call, args, [](double a) { return std::log(a); });
-    case Fn::kLog10: return Double1(call, args, [](double a) { return std::log10(a); });
-    case Fn::kLog2: return Double1(call, args, [](double a) { return std::log2(a); });
-    default: return BadArguments(call);
+    case Fn::kTruncate:
+      return RoundTruncate(call, args);
+    case Fn::kPower:
+      return Power(call, args);
+    case Fn::kSqrt:
+      return Double1(call, args, [](double a) { return std::sqrt(a); });
+    case Fn::kExp:
+      return Double1(call, args, [](double a) { return std::exp(a); });
+    case Fn::kLn:
+      return Double1(call, args, [](double a) { return std::log(a); });
+    case Fn::kLog10:
+      return Double1(call, args, [](double a) { return std::log10(a); });
+    case Fn::kLog2:
+      return Double1(call, args, [](double a) { return std::log2(a); });
+    default:
+      return BadArguments(call);
   }
 }
 

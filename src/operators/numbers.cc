@@ -12,7 +12,8 @@ std::optional<Int128> ScaleBy(Int128 v, int digits, RoundMode mode) {
     if (__builtin_mul_overflow(v, PowerOfTen(digits), &out)) return std::nullopt;
     return out;
   }
-  if (-digits > kDecimalDigitsMax) return Int128{0};   // 128 bits have 39 digits: half of 10^39 is not reached
+  if (-digits > kDecimalDigitsMax)
+    return Int128{0};  // 128 bits have 39 digits: half of 10^39 is not reached
   const Int128 power = PowerOfTen(-digits);
   Int128 quotient = v / power;
   const Int128 rest = v % power;
@@ -48,7 +49,7 @@ double RoundDouble(double v, int digits, RoundMode mode) {
     if (unscaled < PowerOfTen(36)) {
       unscaled = unscaled * 10 + (c - '0');
     } else {
-      ++exponent;   // zeros of a large whole number written out
+      ++exponent;  // zeros of a large whole number written out
     }
   }
   if (-exponent <= digits) return v;

@@ -1,5 +1,5 @@
-// LIKE and the regular expressions. A literal pattern is compiled once; one that comes from a column is compiled when it
-// differs from those before it, and kept.
+// LIKE and the regular expressions. A literal pattern is compiled once; one that comes from a
+// column is compiled when it differs from those before it, and kept.
 #include <re2/re2.h>
 
 #include <map>
@@ -21,7 +21,7 @@ constexpr size_t kCachedPatterns = 64;
 re2::StringPiece Piece(Text t) { return {t.data(), t.size()}; }
 
 Result<std::shared_ptr<const RE2>> CompileRegex(Text pattern) {
-  RE2::Options options;               // UTF-8; linear time whatever the pattern
+  RE2::Options options;  // UTF-8; linear time whatever the pattern
   options.set_log_errors(false);
   auto regex = std::make_shared<const RE2>(Piece(pattern), options);
   if (!regex->ok()) {
@@ -148,14 +148,14 @@ Result<KernelPtr> MakeRegexpExtract(const Call& call, Args& args) {
           return Outcome::kNull;
         }
         const re2::StringPiece& found = groups[static_cast<size_t>(group)];
-        if (found.data() == nullptr) return Outcome::kNull;   // a group that took no part
+        if (found.data() == nullptr) return Outcome::kNull;  // a group that took no part
         *out = Text(found.data(), found.size());
         return Outcome::kValue;
       });
 }
 
-// Every match, from left to right; an empty one also right behind another (Java's rule). The replacement is literal
-// text, as in Flink.
+// Every match, from left to right; an empty one also right behind another (Java's rule). The
+// replacement is literal text, as in Flink.
 void ReplaceMatches(const RE2& re, Text a, Text replacement, std::string& out) {
   size_t at = 0;
   while (at <= a.size()) {
@@ -194,11 +194,16 @@ Result<KernelPtr> MakeRegexpReplace(const Call& call, Args& args) {
 
 Result<KernelPtr> MakePattern(const Call& call, Args& args) {
   switch (call.fn) {
-    case Fn::kLike: return MakeLike(call, args);
-    case Fn::kRegexp: return MakeRegexp(call, args);
-    case Fn::kRegexpExtract: return MakeRegexpExtract(call, args);
-    case Fn::kRegexpReplace: return MakeRegexpReplace(call, args);
-    default: return nullptr;
+    case Fn::kLike:
+      return MakeLike(call, args);
+    case Fn::kRegexp:
+      return MakeRegexp(call, args);
+    case Fn::kRegexpExtract:
+      return MakeRegexpExtract(call, args);
+    case Fn::kRegexpReplace:
+      return MakeRegexpReplace(call, args);
+    default:
+      return nullptr;
   }
 }
 

@@ -10,10 +10,10 @@ using flow::Count;
 
 namespace {
 
-constexpr uint64_t kRestoreResidentBytes = 16 << 20;   // as in TumbleOperator
-constexpr uint32_t kFlushRows = 1024;                  // results of several ends leave together
+constexpr uint64_t kRestoreResidentBytes = 16 << 20;  // as in TumbleOperator
+constexpr uint32_t kFlushRows = 1024;                 // results of several ends leave together
 constexpr int64_t kSlicesPerGap = 32;
-constexpr size_t kFetchAhead = 16;                     // timers whose sessions are being fetched
+constexpr size_t kFetchAhead = 16;  // timers whose sessions are being fetched
 
 }  // namespace
 
@@ -21,10 +21,9 @@ Result<std::unique_ptr<SessionOperator>> SessionOperator::Make(const plan::Node&
                                                                const Schema& input) {
   WEIR_RETURN_IF_ERROR(CheckWindowNode(node, input));
   SlotLayout layout;
-  WEIR_ASSIGN_OR_RETURN(
-      AggregateSet aggregates,
-      AggregateSet::Make(std::get<plan::WindowNode>(node.body).aggregates, input, sizeof(Session),
-                         &layout));
+  WEIR_ASSIGN_OR_RETURN(AggregateSet aggregates,
+                        AggregateSet::Make(std::get<plan::WindowNode>(node.body).aggregates, input,
+                                           sizeof(Session), &layout));
   return std::unique_ptr<SessionOperator>(
       new SessionOperator(node, input, layout, std::move(aggregates)));
 }
@@ -116,8 +115,7 @@ void SessionOperator::Place(const Batch& batch, size_t i) {
   Bucket& bucket = buckets_[index];
   if (!bucket.table && !Load(index)) return;
   KeyedTable& table = *bucket.table;
-  const TimestampMs start =
-      batch.column(static_cast<size_t>(window_.time_column)).ints[row];
+  const TimestampMs start = batch.column(static_cast<size_t>(window_.time_column)).ints[row];
   const TimestampMs end = start + window_.gap_ms;
   const TimestampMs watermark =
       batch.watermarks.empty() ? watermark_ : std::max(watermark_, batch.watermarks[row]);
@@ -172,12 +170,12 @@ void SessionOperator::Push(const Batch& batch, flow::Outputs& out) {
   books_[Count::kDead] += null_times_.Emit(batch, out);
 }
 
-// What a timer that is due means now: its session fires, or fires later because it was extended; an evicted bucket is
-// loaded; an outdated timer means nothing.
+// What a timer that is due means now: its session fires, or fires later because it was extended; an
+// evicted bucket is loaded; an outdated timer means nothing.
 void SessionOperator::Resolve(const SessionTimer& timer, TimestampMs watermark) {
   const Bucket& bucket = buckets_[timer.bucket];
   if (timer.sequence == 0) {
-    if (!bucket.table) (void)Load(timer.bucket);   // a failure is in status_
+    if (!bucket.table) (void)Load(timer.bucket);  // a failure is in status_
     return;
   }
   if (!bucket.table || !bucket.table->live(timer.slot)) return;
@@ -215,13 +213,14 @@ void SessionOperator::CollectDue(TimestampMs watermark) {
 void SessionOperator::AdvanceWatermark(TimestampMs watermark, flow::Outputs& out) {
   if (watermark <= watermark_) return;
   CollectDue(watermark);
-  TimestampMs below = watermark_;         // downstream's watermark
-  TimestampMs before = watermark_;        // ... before the sessions of `end`
-  TimestampMs end = kWatermarkNone;       // of the session that fired last
+  TimestampMs below = watermark_;    // downstream's watermark
+  TimestampMs before = watermark_;   // ... before the sessions of `end`
+  TimestampMs end = kWatermarkNone;  // of the session that fired last
   for (const SessionTimer& due : due_) {
     if (!status().ok()) return;
     if (due.end != end) {
-      // Sessions have many ends, each with few rows: a batch holds several, and each row says where time stood.
+      // Sessions have many ends, each with few rows: a batch holds several, and each row says where
+      // time stood.
       if (end != kWatermarkNone) below = end - 1;
       if (results_.pending() >= kFlushRows) {
         results_.Flush(out);
@@ -260,10 +259,11 @@ bool SessionOperator::Load(uint8_t index) {
   auto table = std::make_unique<KeyedTable>(&layout_);
   std::string meta;
   bool any = false;
-  status_ = state_->ReadBucket(std::string(1, static_cast<char>(index)), [&](std::string_view blob) {
-    any = true;
-    return table->ApplyBlob(blob, &meta);
-  });
+  status_ =
+      state_->ReadBucket(std::string(1, static_cast<char>(index)), [&](std::string_view blob) {
+        any = true;
+        return table->ApplyBlob(blob, &meta);
+      });
   if (status_.ok() && !any) {
     status_ = Status(Code::kCorruption, "a bucket of sessions of " + name_ + " is missing");
   }
@@ -333,9 +333,8 @@ uint64_t SessionOperator::Evict(uint64_t target_bytes) {
     if (!bucket.table || !bucket.sealed || bucket.table->dirty()) continue;
     bytes -= std::min(bytes, bucket.table->Bytes() + bucket.table->size() * sizeof(SessionTimer));
     TimestampMs earliest = kWatermarkMax;
-    bucket.table->ForEach([&](uint32_t slot) {
-      earliest = std::min(earliest, SessionAt(*bucket.table, slot)->end);
-    });
+    bucket.table->ForEach(
+        [&](uint32_t slot) { earliest = std::min(earliest, SessionAt(*bucket.table, slot)->end); });
     bucket.table.reset();
     evicted[i] = true;
     stubs.push_back({earliest, 0, 0, static_cast<uint8_t>(i)});

@@ -21,7 +21,8 @@ void AppendCodePoint(utf8proc_int32_t c, std::string& out) {
   out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(n));
 }
 
-// The code point at text[*at]; advances. -1 for bytes that are none (they never are in a column of strings).
+// The code point at text[*at]; advances. -1 for bytes that are none (they never are in a column of
+// strings).
 utf8proc_int32_t NextCodePoint(Text text, size_t* at) {
   utf8proc_int32_t c = -1;
   const utf8proc_ssize_t n =
@@ -62,8 +63,10 @@ bool IsAlphanumeric(utf8proc_int32_t c) {
     case UTF8PROC_CATEGORY_LT:
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_ND: return true;
-    default: return false;
+    case UTF8PROC_CATEGORY_ND:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -134,17 +137,15 @@ Result<KernelPtr> MakeDigest(const Call& call, Args& args) {
     });
   }
   const bool text = call.type.kind == TypeKind::kString;
-  return Strict<Text, Text>(
-      call.type, std::move(args),
-      [text](OpState& s, Text a, Text* out) {
-        const std::optional<std::string> bytes = DecodeBase64(a);
-        if (!bytes) return s.Fail(kArgument, ShownInMessage(a) + " is not base64");
-        if (text && !IsWellFormedUtf8(*bytes)) {
-          return s.Fail(kArgument, "FROM_BASE64: the bytes are not valid UTF-8");
-        }
-        *out = s.arena.Copy(*bytes);
-        return Outcome::kValue;
-      });
+  return Strict<Text, Text>(call.type, std::move(args), [text](OpState& s, Text a, Text* out) {
+    const std::optional<std::string> bytes = DecodeBase64(a);
+    if (!bytes) return s.Fail(kArgument, ShownInMessage(a) + " is not base64");
+    if (text && !IsWellFormedUtf8(*bytes)) {
+      return s.Fail(kArgument, "FROM_BASE64: the bytes are not valid UTF-8");
+    }
+    *out = s.arena.Copy(*bytes);
+    return Outcome::kValue;
+  });
 }
 
 }  // namespace weir::operators

@@ -1,5 +1,5 @@
-// Functions of strings that look at characters: cut, pad, trim, join, case. Positions count code points. (Flink's
-// results; patterns are in pattern_kernels.cc, digests in digest_kernels.cc.)
+// Functions of strings that look at characters: cut, pad, trim, join, case. Positions count code
+// points. (Flink's results; patterns are in pattern_kernels.cc, digests in digest_kernels.cc.)
 #include <algorithm>
 
 #include "data/utf8.h"
@@ -13,7 +13,8 @@ namespace {
 using plan::Fn;
 using Text = std::string_view;
 
-// The longest text that LPAD, REPEAT and REPLACE may make: a row must not be able to take the box's memory.
+// The longest text that LPAD, REPEAT and REPLACE may make: a row must not be able to take the box's
+// memory.
 constexpr size_t kTextMax = 16 << 20;
 
 Outcome TooLong(OpState& s) { return s.Fail(kArgument, "the text would be longer than 16 MiB"); }
@@ -42,7 +43,8 @@ int64_t Position(Text needle, Text text) {
   return at == Text::npos ? 0 : static_cast<int64_t>(CountCodePoints(text.substr(0, at))) + 1;
 }
 
-// REPLACE. An empty `from` stands between all characters, and at both ends (Java's and Flink's rule).
+// REPLACE. An empty `from` stands between all characters, and at both ends (Java's and Flink's
+// rule).
 Outcome Replace(OpState& s, Text text, Text from, Text to, std::string& buffer, Text* out) {
   if (!from.empty() && text.find(from) == Text::npos) {
     *out = text;
@@ -137,7 +139,8 @@ Text Trim(Text text, Text characters, bool leading, bool trailing) {
   return text;
 }
 
-// Joins any number of strings. CONCAT: NULL when one is NULL. CONCAT_WS: the first is the separator, NULLs are left out.
+// Joins any number of strings. CONCAT: NULL when one is NULL. CONCAT_WS: the first is the
+// separator, NULLs are left out.
 class JoinKernel final : public ArgumentsKernel {
  public:
   JoinKernel(const Type& type, Args args, bool separator)
@@ -189,13 +192,14 @@ class JoinKernel final : public ArgumentsKernel {
 // A function text -> text that writes into a buffer.
 template <class F>
 KernelPtr Rewrite(const Call& call, Args& args, F rewrite) {
-  return Strict<Text, Text>(call.type, std::move(args),
-                            [rewrite, buffer = std::string()](OpState& s, Text a, Text* out) mutable {
-                              buffer.clear();
-                              rewrite(a, buffer);
-                              *out = s.arena.Copy(buffer);
-                              return Outcome::kValue;
-                            });
+  return Strict<Text, Text>(
+      call.type, std::move(args),
+      [rewrite, buffer = std::string()](OpState& s, Text a, Text* out) mutable {
+        buffer.clear();
+        rewrite(a, buffer);
+        *out = s.arena.Copy(buffer);
+        return Outcome::kValue;
+      });
 }
 
 KernelPtr MakeTrim(const Call& call, Args& args) {
@@ -265,29 +269,39 @@ KernelPtr MakePad(const Call& call, Args& args) {
 // What a function takes: t = text, i = integer; the last may repeat ('*') or be left out ('?').
 std::string_view Signature(Fn fn) {
   switch (fn) {
-    case Fn::kConcat: return "t*";
-    case Fn::kConcatWs: return "tt*";
+    case Fn::kConcat:
+      return "t*";
+    case Fn::kConcatWs:
+      return "tt*";
     case Fn::kUpper:
     case Fn::kLower:
     case Fn::kReverse:
     case Fn::kInitcap:
     case Fn::kCharLength:
-    case Fn::kOctetLength: return "t";
+    case Fn::kOctetLength:
+      return "t";
     case Fn::kTrimBoth:
     case Fn::kTrimLeading:
     case Fn::kTrimTrailing:
     case Fn::kPosition:
     case Fn::kStartsWith:
-    case Fn::kEndsWith: return "tt";
-    case Fn::kSubstring: return "tii?";
-    case Fn::kReplace: return "ttt";
-    case Fn::kSplitIndex: return "tti";
+    case Fn::kEndsWith:
+      return "tt";
+    case Fn::kSubstring:
+      return "tii?";
+    case Fn::kReplace:
+      return "ttt";
+    case Fn::kSplitIndex:
+      return "tti";
     case Fn::kLpad:
-    case Fn::kRpad: return "tit";
+    case Fn::kRpad:
+      return "tit";
     case Fn::kLeft:
     case Fn::kRight:
-    case Fn::kRepeat: return "ti";
-    default: return {};
+    case Fn::kRepeat:
+      return "ti";
+    default:
+      return {};
   }
 }
 
@@ -324,19 +338,28 @@ Result<KernelPtr> MakeText(const Call& call, Args& args) {
     case Fn::kConcat:
     case Fn::kConcatWs:
       return std::make_unique<JoinKernel>(call.type, std::move(args), call.fn == Fn::kConcatWs);
-    case Fn::kUpper: return Rewrite(call, args, AppendUpper);
-    case Fn::kLower: return Rewrite(call, args, AppendLower);
-    case Fn::kReverse: return Rewrite(call, args, AppendReversed);
-    case Fn::kInitcap: return Rewrite(call, args, AppendInitcap);
+    case Fn::kUpper:
+      return Rewrite(call, args, AppendUpper);
+    case Fn::kLower:
+      return Rewrite(call, args, AppendLower);
+    case Fn::kReverse:
+      return Rewrite(call, args, AppendReversed);
+    case Fn::kInitcap:
+      return Rewrite(call, args, AppendInitcap);
     case Fn::kTrimBoth:
     case Fn::kTrimLeading:
-    case Fn::kTrimTrailing: return MakeTrim(call, args);
-    case Fn::kSubstring: return MakeSubstring(call, args);
+    case Fn::kTrimTrailing:
+      return MakeTrim(call, args);
+    case Fn::kSubstring:
+      return MakeSubstring(call, args);
     case Fn::kLeft:
-    case Fn::kRight: return MakeLeftRight(call, args);
-    case Fn::kRepeat: return MakeRepeat(call, args);
+    case Fn::kRight:
+      return MakeLeftRight(call, args);
+    case Fn::kRepeat:
+      return MakeRepeat(call, args);
     case Fn::kLpad:
-    case Fn::kRpad: return MakePad(call, args);
+    case Fn::kRpad:
+      return MakePad(call, args);
     case Fn::kCharLength:
       return Strict<int64_t, Text>(call.type, std::move(args), [](OpState&, Text a, int64_t* out) {
         *out = static_cast<int64_t>(CountCodePoints(a));

@@ -1,4 +1,5 @@
-// Functions of time: EXTRACT, FLOOR and CEIL to a unit, TIMESTAMPDIFF, TIMESTAMPADD, texts to and from times.
+// Functions of time: EXTRACT, FLOOR and CEIL to a unit, TIMESTAMPDIFF, TIMESTAMPADD, texts to and
+// from times.
 #include <memory>
 
 #include "data/utf8.h"
@@ -95,14 +96,17 @@ Result<KernelPtr> MakeAdd(const Call& call, Args& args) {
 }
 
 // A pattern literal at args[at], or null when there is none. A NULL literal is kept as an argument.
-Result<std::shared_ptr<const TimePattern>> PatternAt(const Call& call, const Args& args, size_t at) {
+Result<std::shared_ptr<const TimePattern>> PatternAt(const Call& call, const Args& args,
+                                                     size_t at) {
   std::shared_ptr<const TimePattern> none;
   if (args.size() <= at) return none;
   const Value* literal = args[at]->literal();
   if (!literal) {
-    return Fail(Code::kInvalid, std::string(plan::FnName(call.fn)) + ": the pattern must be a literal");
+    return Fail(Code::kInvalid,
+                std::string(plan::FnName(call.fn)) + ": the pattern must be a literal");
   }
-  WEIR_ASSIGN_OR_RETURN(TimePattern pattern, TimePattern::Compile(literal->null ? "" : literal->text));
+  WEIR_ASSIGN_OR_RETURN(TimePattern pattern,
+                        TimePattern::Compile(literal->null ? "" : literal->text));
   return std::make_shared<const TimePattern>(std::move(pattern));
 }
 
@@ -142,7 +146,7 @@ Result<KernelPtr> ParseWith(const Call& call, Args& args, const Type& type, Fini
   const SessionZone zone = call.zone;
   const char* name = plan::FnName(call.fn);
   return Strict<int64_t, Text>(call.type, std::move(args), [=](OpState& s, Text a, int64_t* out) {
-    const TimeParse parsed = pattern                         ? pattern->Parse(a, type, zone)
+    const TimeParse parsed = pattern                        ? pattern->Parse(a, type, zone)
                              : type.kind == TypeKind::kDate ? ParseDate(a)
                                                             : ParseTimestamp(a, type, zone);
     if (!parsed.ok) {
@@ -166,7 +170,8 @@ Result<KernelPtr> MakeLtz(const Call& call, Args& args) {
   if (args.size() == 2) {
     const Value* literal = args[1]->literal();
     if (!literal || literal->null || (literal->integer != 0 && literal->integer != 3)) {
-      return Fail(Code::kInvalid, "TO_TIMESTAMP_LTZ: the precision is 0 (seconds) or 3 (milliseconds)");
+      return Fail(Code::kInvalid,
+                  "TO_TIMESTAMP_LTZ: the precision is 0 (seconds) or 3 (milliseconds)");
     }
     precision = literal->integer;
     args.pop_back();
@@ -175,39 +180,46 @@ Result<KernelPtr> MakeLtz(const Call& call, Args& args) {
   const Type type = call.type;
   const Type wide = Type::Decimal(38, 6);
   WEIR_ASSIGN_OR_RETURN(args[0], ConvertTo(std::move(args[0]), wide, call.zone));
-  return Strict<int64_t, Int128>(
-      type, std::move(args), [=](OpState& s, Int128 a, int64_t* out) {
-        // Ticks of the type from millionths of a second or of a millisecond.
-        const Int128 per_second = Int128{1000} * TicksPerMs(type);
-        const Int128 divisor = precision == 0 ? Int128{1000000} : Int128{1000000000};
-        Int128 product;
-        if (__builtin_mul_overflow(a, per_second, &product)) return OutOfRange(s, type);
-        Int128 ticks = product / divisor;
-        if (product % divisor < 0) --ticks;
-        if (!TimeInRange(ticks, type)) return OutOfRange(s, type);
-        *out = static_cast<int64_t>(ticks);
-        return Outcome::kValue;
-      });
+  return Strict<int64_t, Int128>(type, std::move(args), [=](OpState& s, Int128 a, int64_t* out) {
+    // Ticks of the type from millionths of a second or of a millisecond.
+    const Int128 per_second = Int128{1000} * TicksPerMs(type);
+    const Int128 divisor = precision == 0 ? Int128{1000000} : Int128{1000000000};
+    Int128 product;
+    if (__builtin_mul_overflow(a, per_second, &product)) return OutOfRange(s, type);
+    Int128 ticks = product / divisor;
+    if (product % divisor < 0) --ticks;
+    if (!TimeInRange(ticks, type)) return OutOfRange(s, type);
+    *out = static_cast<int64_t>(ticks);
+    return Outcome::kValue;
+  });
 }
 
 }  // namespace
 
 Result<KernelPtr> MakeTime(const Call& call, Args& args) {
   switch (call.fn) {
-    case Fn::kExtract: return MakeExtract(call, args);
+    case Fn::kExtract:
+      return MakeExtract(call, args);
     case Fn::kFloorTo:
-    case Fn::kCeilTo: return MakeFloorCeil(call, args);
-    case Fn::kTimestampDiff: return MakeDiff(call, args);
-    case Fn::kTimestampAdd: return MakeAdd(call, args);
-    case Fn::kDateFormat: return MakeFormat(call, args);
+    case Fn::kCeilTo:
+      return MakeFloorCeil(call, args);
+    case Fn::kTimestampDiff:
+      return MakeDiff(call, args);
+    case Fn::kTimestampAdd:
+      return MakeAdd(call, args);
+    case Fn::kDateFormat:
+      return MakeFormat(call, args);
     case Fn::kToTimestamp:
-    case Fn::kToDate: return ParseWith(call, args, call.type, Same);
-    case Fn::kToTimestampLtz: return MakeLtz(call, args);
+    case Fn::kToDate:
+      return ParseWith(call, args, call.type, Same);
+    case Fn::kToTimestampLtz:
+      return MakeLtz(call, args);
     case Fn::kUnixTimestamp:
       // The text is local time in the session zone; the result is the instant's whole seconds.
       return ParseWith(call, args, Type::TimestampLtz(3),
                        [](int64_t ms) { return FloorDiv(ms, 1000); });
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -8,8 +8,8 @@
 namespace weir::operators {
 namespace {
 
-constexpr int64_t kDaysMin = -719162;    // 0001-01-01
-constexpr int64_t kDaysMax = 2932896;    // 9999-12-31
+constexpr int64_t kDaysMin = -719162;  // 0001-01-01
+constexpr int64_t kDaysMax = 2932896;  // 9999-12-31
 constexpr int64_t kNanosPerMs = 1000000;
 constexpr int64_t kNanosPerSecond = 1000000000;
 constexpr int64_t kNanosPerDay = kMsPerDay * kNanosPerMs;
@@ -37,7 +37,7 @@ int64_t MonthsOf(const CivilTime& t) { return int64_t{t.year} * 12 + t.month - 1
 
 // ISO 8601: the week with the year's first Thursday is 1.
 int64_t IsoWeek(int64_t days) {
-  const int64_t monday_based = FloorMod(days + 3, 7);   // 1970-01-01 was a Thursday
+  const int64_t monday_based = FloorMod(days + 3, 7);  // 1970-01-01 was a Thursday
   const int64_t thursday = days - monday_based + 3;
   const CivilTime t = CivilOf(thursday);
   return (thursday - DaysFromCivil(t.year, 1, 1)) / 7 + 1;
@@ -46,18 +46,25 @@ int64_t IsoWeek(int64_t days) {
 // Nanoseconds of units of fixed length, 0 for months and longer.
 int64_t NanosOf(TimeUnit unit) {
   switch (unit) {
-    case TimeUnit::kWeek: return 7 * kNanosPerDay;
+    case TimeUnit::kWeek:
+      return 7 * kNanosPerDay;
     case TimeUnit::kDay:
     case TimeUnit::kDoy:
-    case TimeUnit::kDow: return kNanosPerDay;
-    case TimeUnit::kHour: return 3600 * kNanosPerSecond;
-    case TimeUnit::kMinute: return 60 * kNanosPerSecond;
+    case TimeUnit::kDow:
+      return kNanosPerDay;
+    case TimeUnit::kHour:
+      return 3600 * kNanosPerSecond;
+    case TimeUnit::kMinute:
+      return 60 * kNanosPerSecond;
     case TimeUnit::kSecond:
-    case TimeUnit::kEpoch: return kNanosPerSecond;
-    case TimeUnit::kMillisecond: return kNanosPerMs;
+    case TimeUnit::kEpoch:
+      return kNanosPerSecond;
+    case TimeUnit::kMillisecond:
+      return kNanosPerMs;
     case TimeUnit::kYear:
     case TimeUnit::kQuarter:
-    case TimeUnit::kMonth: return 0;
+    case TimeUnit::kMonth:
+      return 0;
   }
   return 0;
 }
@@ -136,18 +143,30 @@ bool FromLocal(const LocalTime& local, const Type& type, const SessionZone& zone
 int64_t ExtractUnit(TimeUnit unit, const LocalTime& local, int64_t epoch_seconds) {
   const CivilTime t = CivilOf(local.days);
   switch (unit) {
-    case TimeUnit::kYear: return t.year;
-    case TimeUnit::kQuarter: return (t.month - 1) / 3 + 1;
-    case TimeUnit::kMonth: return t.month;
-    case TimeUnit::kWeek: return IsoWeek(local.days);
-    case TimeUnit::kDay: return t.day;
-    case TimeUnit::kDoy: return local.days - DaysFromCivil(t.year, 1, 1) + 1;
-    case TimeUnit::kDow: return FloorMod(local.days + 4, 7) + 1;
-    case TimeUnit::kHour: return local.nanos / (3600 * kNanosPerSecond);
-    case TimeUnit::kMinute: return local.nanos / (60 * kNanosPerSecond) % 60;
-    case TimeUnit::kSecond: return local.nanos / kNanosPerSecond % 60;
-    case TimeUnit::kMillisecond: return local.nanos / kNanosPerMs % 1000;
-    case TimeUnit::kEpoch: return epoch_seconds;
+    case TimeUnit::kYear:
+      return t.year;
+    case TimeUnit::kQuarter:
+      return (t.month - 1) / 3 + 1;
+    case TimeUnit::kMonth:
+      return t.month;
+    case TimeUnit::kWeek:
+      return IsoWeek(local.days);
+    case TimeUnit::kDay:
+      return t.day;
+    case TimeUnit::kDoy:
+      return local.days - DaysFromCivil(t.year, 1, 1) + 1;
+    case TimeUnit::kDow:
+      return FloorMod(local.days + 4, 7) + 1;
+    case TimeUnit::kHour:
+      return local.nanos / (3600 * kNanosPerSecond);
+    case TimeUnit::kMinute:
+      return local.nanos / (60 * kNanosPerSecond) % 60;
+    case TimeUnit::kSecond:
+      return local.nanos / kNanosPerSecond % 60;
+    case TimeUnit::kMillisecond:
+      return local.nanos / kNanosPerMs % 1000;
+    case TimeUnit::kEpoch:
+      return epoch_seconds;
   }
   return 0;
 }
@@ -161,10 +180,12 @@ LocalTime FloorToUnit(TimeUnit unit, const LocalTime& local) {
       const int months = MonthsPer(unit);
       return {DaysFromCivil(t.year, (t.month - 1) / months * months + 1, 1), 0};
     }
-    case TimeUnit::kWeek: return {local.days - FloorMod(local.days + 4, 7), 0};
+    case TimeUnit::kWeek:
+      return {local.days - FloorMod(local.days + 4, 7), 0};
     case TimeUnit::kDay:
     case TimeUnit::kDoy:
-    case TimeUnit::kDow: return {local.days, 0};
+    case TimeUnit::kDow:
+      return {local.days, 0};
     case TimeUnit::kHour:
     case TimeUnit::kMinute:
     case TimeUnit::kSecond:

@@ -11,9 +11,11 @@ using flow::Count;
 
 namespace {
 
-// What a restore keeps in memory before the runtime has its say (Evict): the newest windows, which the next rows want.
+// What a restore keeps in memory before the runtime has its say (Evict): the newest windows, which
+// the next rows want.
 constexpr uint64_t kRestoreResidentBytes = 16 << 20;
-// Rows whose slots are fetched together: what is fetched must still be in the first-level cache when it is used.
+// Rows whose slots are fetched together: what is fetched must still be in the first-level cache
+// when it is used.
 constexpr size_t kBlockRows = 128;
 
 }  // namespace
@@ -48,7 +50,7 @@ std::string TumbleOperator::BucketOf(TimestampMs end) {
 }
 
 uint64_t TumbleOperator::BytesOf(const Window& window) {
-  constexpr uint64_t kStub = 128;   // the entry in windows_
+  constexpr uint64_t kStub = 128;  // the entry in windows_
   return kStub + (window.table ? window.table->Bytes() : 0);
 }
 
@@ -58,7 +60,8 @@ TumbleOperator::Window* TumbleOperator::WindowAt(TimestampMs start, TimestampMs 
   if (fresh) {
     window.start = start;
     window.end = end;
-    // The table of the window that fired last, with its memory: windows are much like those before them.
+    // The table of the window that fired last, with its memory: windows are much like those before
+    // them.
     window.table = spare_ ? std::move(spare_) : std::make_unique<KeyedTable>(&layout_);
   }
   if (!window.table && !Load(window)) return nullptr;
@@ -79,7 +82,8 @@ bool TumbleOperator::Place(const Batch& batch) {
   const Column& column = batch.column(static_cast<size_t>(window_.time_column));
   const uint8_t* const valid = column.valid.data();
   const int64_t* const times = column.ints.data();
-  const TimestampMs* const watermarks = batch.watermarks.empty() ? nullptr : batch.watermarks.data();
+  const TimestampMs* const watermarks =
+      batch.watermarks.empty() ? nullptr : batch.watermarks.data();
   placed_.resize(rows.size());
   window_of_.resize(rows.size());
   uint32_t* const placed = placed_.data();
@@ -87,10 +91,10 @@ bool TumbleOperator::Place(const Batch& batch) {
   local_.clear();
   ++batch_number_;
   size_t n = 0;
-  size_t since = 0;      // placed rows from here on are in `local`
+  size_t since = 0;  // placed rows from here on are in `local`
   // The window of the row before; rows of a batch are mostly in one or two.
   TimestampMs start = 0;
-  TimestampMs end = 0;   // [0, 0): no row is in it
+  TimestampMs end = 0;  // [0, 0): no row is in it
   uint32_t local = KeyedTable::kNone;
   for (uint32_t row : rows) {
     if (!valid[row]) {
@@ -137,7 +141,8 @@ uint32_t TumbleOperator::KnownWindow(TimestampMs time) const {
   return KeyedTable::kNone;
 }
 
-// Passes over a block of rows, each of which only waits for memory that the one before has asked for.
+// Passes over a block of rows, each of which only waits for memory that the one before has asked
+// for.
 void TumbleOperator::FindSlots(size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     hashes_[i] = KeyedTable::HashKey(keys_.key(i));
@@ -262,7 +267,8 @@ Status TumbleOperator::Restore(flow::StateReader& state) {
     Window& window = windows_[end];
     window.start = end - window_.size_ms;
     window.end = end;
-    // Read even when it does not stay: a damaged blob is found at the start, and its rows are counted.
+    // Read even when it does not stay: a damaged blob is found at the start, and its rows are
+    // counted.
     if (!Load(window)) return status_;
     resident += window.table->Bytes();
     if (resident > kRestoreResidentBytes) resident -= Evict(kRestoreResidentBytes / 2);

@@ -1,9 +1,11 @@
 // TumbleOperator: aggregation by key in fixed windows [start, end), start = offset + k * size.
 //
-// A window is one bucket of state, named by its end; a row belongs to one window. A row is late when its window's end - 1
-// is at or below the watermark that the rows before it made (batch.watermarks), so the result is the same for every batch
-// size. Windows fire in AdvanceWatermark, by window end, their rows in first-seen order of the keys.
-// Invariants: no window with end - 1 <= watermark_ is in windows_; a window that is not resident is clean and sealed.
+// A window is one bucket of state, named by its end; a row belongs to one window. A row is late
+// when its window's end - 1 is at or below the watermark that the rows before it made
+// (batch.watermarks), so the result is the same for every batch size. Windows fire in
+// AdvanceWatermark, by window end, their rows in first-seen order of the keys. Invariants: no
+// window with end - 1 <= watermark_ is in windows_; a window that is not resident is clean and
+// sealed.
 #ifndef WEIR_OPERATORS_TUMBLE_OPERATOR_H_
 #define WEIR_OPERATORS_TUMBLE_OPERATOR_H_
 
@@ -35,17 +37,17 @@ class TumbleOperator final : public flow::Operator {
   struct Window {
     TimestampMs start = 0;
     TimestampMs end = 0;
-    uint64_t rows = 0;                      // assignments; in the blob's meta
-    std::unique_ptr<KeyedTable> table;      // null: evicted; its blobs hold all of it
-    bool sealed = false;                    // blobs of it exist
-    uint64_t batch = 0;                     // of the last batch that had rows for it,
-    uint32_t local = 0;                     // and its index in local_ then
+    uint64_t rows = 0;                  // assignments; in the blob's meta
+    std::unique_ptr<KeyedTable> table;  // null: evicted; its blobs hold all of it
+    bool sealed = false;                // blobs of it exist
+    uint64_t batch = 0;                 // of the last batch that had rows for it,
+    uint32_t local = 0;                 // and its index in local_ then
   };
 
   TumbleOperator(const plan::Node& node, const Schema& input, const SlotLayout& layout,
                  AggregateSet aggregates);
   // The steps of Push.
-  bool Place(const Batch& batch);           // fills placed_, late and dead rows; false: state cannot be read
+  bool Place(const Batch& batch);  // fills placed_, late and dead rows; false: state cannot be read
   void FindSlots(size_t begin, size_t end);
   void Aggregate(const Batch& batch, size_t begin, size_t end);
 
@@ -67,9 +69,9 @@ class TumbleOperator final : public flow::Operator {
   LateRows late_;
   NullTimeRows null_times_;
   WatermarkTrail trail_;
-  std::map<TimestampMs, Window> windows_;   // by end
-  std::vector<std::string> dropped_;        // sealed buckets whose window fired since the last Freeze
-  std::unique_ptr<KeyedTable> spare_;       // empty; of the window that fired last
+  std::map<TimestampMs, Window> windows_;  // by end
+  std::vector<std::string> dropped_;   // sealed buckets whose window fired since the last Freeze
+  std::unique_ptr<KeyedTable> spare_;  // empty; of the window that fired last
   TimestampMs watermark_ = kWatermarkNone;
   flow::StateReader* state_ = nullptr;
   Status status_;
@@ -77,9 +79,9 @@ class TumbleOperator final : public flow::Operator {
   // Of the batch in hand; kept for their memory.
   uint64_t batch_number_ = 0;
   SelectedRows selected_;
-  std::vector<Window*> local_;              // windows that have rows in it
-  std::vector<uint32_t> placed_;            // rows that are in a window,
-  std::vector<uint32_t> window_of_;         // their index in local_,
+  std::vector<Window*> local_;       // windows that have rows in it
+  std::vector<uint32_t> placed_;     // rows that are in a window,
+  std::vector<uint32_t> window_of_;  // their index in local_,
   std::vector<uint32_t> hashes_;
   std::vector<uint32_t> slots_;
   std::vector<char*> fixed_;

@@ -1,4 +1,5 @@
-// Steps over valid UTF-8 by code points (data/utf8.h counts and cuts). Text in columns is valid by the time it is there.
+// Steps over valid UTF-8 by code points (data/utf8.h counts and cuts). Text in columns is valid by
+// the time it is there.
 #ifndef WEIR_OPERATORS_UTF8_H_
 #define WEIR_OPERATORS_UTF8_H_
 

@@ -1,5 +1,6 @@
-// Windows against a model that takes one row at a time and recomputes everything from the rows of a window, for random
-// streams, in batches of several sizes, with freezes, restores and evictions at random points. All must agree to the row.
+// Windows against a model that takes one row at a time and recomputes everything from the rows of a
+// window, for random streams, in batches of several sizes, with freezes, restores and evictions at
+// random points. All must agree to the row.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -26,7 +27,7 @@ struct Row {
   std::optional<std::string> key;
   std::optional<int64_t> value;
   std::optional<std::string> text;
-  TimestampMs watermark;   // made by the rows before it
+  TimestampMs watermark;  // made by the rows before it
 };
 
 Schema InputSchema() {
@@ -46,17 +47,26 @@ plan::Node WindowNodeOf(plan::WindowNode::Kind kind) {
   w.keys = {0};
   const Type bigint = Type::Of(TypeKind::kBigInt);
   const Type text = Type::Of(TypeKind::kString);
-  w.aggregates = {{AggregateCall::Fn::kCountStar, -1, bigint}, {AggregateCall::Fn::kCount, 1, bigint},
-                  {AggregateCall::Fn::kSum, 1, bigint},        {AggregateCall::Fn::kMin, 2, text},
-                  {AggregateCall::Fn::kMax, 2, text},          {AggregateCall::Fn::kAvg, 1, bigint}};
+  w.aggregates = {
+      {AggregateCall::Fn::kCountStar, -1, bigint}, {AggregateCall::Fn::kCount, 1, bigint},
+      {AggregateCall::Fn::kSum, 1, bigint},        {AggregateCall::Fn::kMin, 2, text},
+      {AggregateCall::Fn::kMax, 2, text},          {AggregateCall::Fn::kAvg, 1, bigint}};
   w.late_columns = {3, 0};
   const Type ts = Type::Timestamp(3);
-  w.late_schema = Schema{{{"ts", ts}, {"k", text}, {"window_start", ts}, {"window_end", ts}, {"watermark", ts}}};
+  w.late_schema = Schema{
+      {{"ts", ts}, {"k", text}, {"window_start", ts}, {"window_end", ts}, {"watermark", ts}}};
   w.view = "counts";
   plan::Node node;
   node.name = "window:counts";
-  node.output = Schema{{{"k", text}, {"n", bigint}, {"c", bigint}, {"sum", bigint}, {"lo", text},
-                        {"hi", text}, {"avg", bigint}, {"window_start", ts}, {"window_end", ts},
+  node.output = Schema{{{"k", text},
+                        {"n", bigint},
+                        {"c", bigint},
+                        {"sum", bigint},
+                        {"lo", text},
+                        {"hi", text},
+                        {"avg", bigint},
+                        {"window_start", ts},
+                        {"window_end", ts},
                         {"window_time", ts}}};
   node.body = std::move(w);
   return node;
@@ -66,9 +76,9 @@ plan::Node WindowNodeOf(plan::WindowNode::Kind kind) {
 
 struct ModelWindow {
   int64_t start, end;
-  std::string key;           // "NULL" for NULL: no key of the test is that text
+  std::string key;  // "NULL" for NULL: no key of the test is that text
   std::vector<Row> rows;
-  uint64_t first;            // number of its first row
+  uint64_t first;  // number of its first row
 };
 
 struct Model {
@@ -101,7 +111,8 @@ struct Model {
       auto next = open.end();
       for (auto w = open.begin(); w != open.end(); ++w) {
         if (w->end - 1 > to) continue;
-        if (next == open.end() || std::pair(w->end, w->first) < std::pair(next->end, next->first)) next = w;
+        if (next == open.end() || std::pair(w->end, w->first) < std::pair(next->end, next->first))
+          next = w;
       }
       if (next == open.end()) break;
       main.push_back(Result(*next));
@@ -174,13 +185,13 @@ class Store final : public flow::StateReader {
     for (flow::BucketDelta& d : deltas) {
       std::vector<std::string>& blobs = blobs_[d.bucket];
       if (d.dropped) {
-        CHECK(!blobs.empty());   // only what was sealed is dropped
+        CHECK(!blobs.empty());  // only what was sealed is dropped
         blobs_.erase(d.bucket);
         continue;
       }
       CHECK(d.entries > 0);
       blobs.push_back(std::move(d.blob));
-      if (blobs.size() > 1 && random() % 3 == 0) {   // compaction
+      if (blobs.size() > 1 && random() % 3 == 0) {  // compaction
         std::vector<std::string_view> views(blobs.begin(), blobs.end());
         const Result<std::string> merged = MergeBlobs(views);
         REQUIRE(merged.has_value());
@@ -188,7 +199,8 @@ class Store final : public flow::StateReader {
       }
     }
   }
-  Status ReadBucket(std::string_view bucket, const std::function<Status(std::string_view)>& f) override {
+  Status ReadBucket(std::string_view bucket,
+                    const std::function<Status(std::string_view)>& f) override {
     for (const std::string& blob : blobs_[std::string(bucket)]) WEIR_RETURN_IF_ERROR(f(blob));
     return Status::Ok();
   }
@@ -205,7 +217,7 @@ class Store final : public flow::StateReader {
 
 std::vector<Row> RandomRows(std::mt19937_64& random, size_t n) {
   std::vector<Row> rows;
-  int64_t now = static_cast<int64_t>(random() % 5000) - 2500;   // before 1970 too
+  int64_t now = static_cast<int64_t>(random() % 5000) - 2500;  // before 1970 too
   int64_t highest = INT64_MIN;
   TimestampMs watermark = kWatermarkNone;
   for (size_t i = 0; i < n; ++i) {
@@ -213,14 +225,17 @@ std::vector<Row> RandomRows(std::mt19937_64& random, size_t n) {
     Row row;
     row.watermark = watermark;
     if (random() % 50 != 0) {
-      // Mostly within the bound of 500 ms, sometimes far behind; some exactly on multiples, to hit the boundaries.
+      // Mostly within the bound of 500 ms, sometimes far behind; some exactly on multiples, to hit
+      // the boundaries.
       int64_t t = now - static_cast<int64_t>(random() % (random() % 10 == 0 ? 3000 : 500));
       if (random() % 5 == 0) t -= t % 100;
       row.time = t;
     }
-    if (random() % 20 != 0) row.key = std::string(random() % 20, 'k') + std::to_string(random() % 6);
+    if (random() % 20 != 0)
+      row.key = std::string(random() % 20, 'k') + std::to_string(random() % 6);
     if (random() % 5 != 0) row.value = static_cast<int64_t>(random() % 2001) - 1000;
-    if (random() % 5 != 0) row.text = std::string(random() % 40, static_cast<char>('a' + random() % 5));
+    if (random() % 5 != 0)
+      row.text = std::string(random() % 40, static_cast<char>('a' + random() % 5));
     if (row.time && *row.time > highest) {
       highest = *row.time;
       watermark = highest - 500;
@@ -236,7 +251,8 @@ TextRow Texts(const Row& r) {
     time.clear();
     AppendTimestamp(*r.time, Type::Timestamp(3), TimestampStyle::kSql, SessionZone{}, time);
   }
-  return {r.key.value_or("NULL"), r.value ? std::to_string(*r.value) : "NULL", r.text.value_or("NULL"), time};
+  return {r.key.value_or("NULL"), r.value ? std::to_string(*r.value) : "NULL",
+          r.text.value_or("NULL"), time};
 }
 
 struct Run {
@@ -305,7 +321,8 @@ void CompareWithModel(plan::WindowNode::Kind kind, uint64_t seed) {
       Run run(node);
       for (size_t at = 0; at < rows.size(); at += batch_rows) {
         const size_t end = std::min(rows.size(), at + batch_rows);
-        // The watermark after the batch is what the next row sees; after the last row it does not move.
+        // The watermark after the batch is what the next row sees; after the last row it does not
+        // move.
         const TimestampMs after = end < rows.size() ? rows[end].watermark : rows.back().watermark;
         run.Push(std::span(rows).subspan(at, end - at), after);
         if (!disturbed) continue;
@@ -322,7 +339,8 @@ void CompareWithModel(plan::WindowNode::Kind kind, uint64_t seed) {
       CHECK(run.out.late == model.late);
       CHECK(run.out.dead.size() == model.null_times);
       CHECK(std::is_sorted(run.out.watermarks.begin(), run.out.watermarks.end()));
-      // After a restore the trail of watermarks within the epoch is told anew; the rows' watermarks are the same all the same.
+      // After a restore the trail of watermarks within the epoch is told anew; the rows' watermarks
+      // are the same all the same.
       CHECK(run.out.main_watermarks == model.main_watermarks);
       const flow::NodeBooks& books = run.op->books();
       CHECK(books[Count::kResults] == model.main.size());
@@ -330,15 +348,19 @@ void CompareWithModel(plan::WindowNode::Kind kind, uint64_t seed) {
       CHECK(books[Count::kFired] == books[Count::kAssigned]);
     }
   }
-  REQUIRE(model.late.size() > 5);   // the stream must have what it is to test
+  REQUIRE(model.late.size() > 5);  // the stream must have what it is to test
 }
 
-TEST_CASE("TUMBLE equals the row by row model, whatever the batches, freezes, restores and evictions") {
-  for (uint64_t seed = 1; seed <= 12; ++seed) CompareWithModel(plan::WindowNode::Kind::kTumble, seed);
+TEST_CASE(
+    "TUMBLE equals the row by row model, whatever the batches, freezes, restores and evictions") {
+  for (uint64_t seed = 1; seed <= 12; ++seed)
+    CompareWithModel(plan::WindowNode::Kind::kTumble, seed);
 }
 
-TEST_CASE("SESSION equals the row by row model, whatever the batches, freezes, restores and evictions") {
-  for (uint64_t seed = 1; seed <= 12; ++seed) CompareWithModel(plan::WindowNode::Kind::kSession, seed);
+TEST_CASE(
+    "SESSION equals the row by row model, whatever the batches, freezes, restores and evictions") {
+  for (uint64_t seed = 1; seed <= 12; ++seed)
+    CompareWithModel(plan::WindowNode::Kind::kSession, seed);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ inline void CopyShort(char* to, const char* from, size_t n) {
 
 // The hot case, written in place: a tag, the length, the text.
 void KeyEncoder::EncodeText(const Column& column, std::span<const uint32_t> rows) {
-  constexpr size_t kHeadMax = 1 + 5;   // tag, varint of 32 bits
+  constexpr size_t kHeadMax = 1 + 5;  // tag, varint of 32 bits
   size_t total = 0;
   for (uint32_t r : rows) total += kHeadMax + (column.valid[r] ? column.strings[r].size() : 0);
   if (bytes_.size() < total) bytes_.resize(total);
@@ -76,16 +76,22 @@ void KeyEncoder::Encode(const Batch& batch, std::span<const uint32_t> rows) {
 
 namespace {
 
-constexpr uint32_t kFirstRows = 64;   // most firings have few rows
+constexpr uint32_t kFirstRows = 64;  // most firings have few rows
 
 const char* AggregateName(AggregateCall::Fn fn) {
   switch (fn) {
-    case AggregateCall::Fn::kCountStar: return "COUNT(*)";
-    case AggregateCall::Fn::kCount: return "COUNT";
-    case AggregateCall::Fn::kSum: return "SUM";
-    case AggregateCall::Fn::kAvg: return "AVG";
-    case AggregateCall::Fn::kMin: return "MIN";
-    case AggregateCall::Fn::kMax: return "MAX";
+    case AggregateCall::Fn::kCountStar:
+      return "COUNT(*)";
+    case AggregateCall::Fn::kCount:
+      return "COUNT";
+    case AggregateCall::Fn::kSum:
+      return "SUM";
+    case AggregateCall::Fn::kAvg:
+      return "AVG";
+    case AggregateCall::Fn::kMin:
+      return "MIN";
+    case AggregateCall::Fn::kMax:
+      return "MAX";
   }
   return "";
 }
@@ -119,8 +125,8 @@ ResultBuilder::ResultBuilder(const plan::Node& node, const Schema& input,
   record_schema_.fields.push_back(schema_.fields[times + 1]);
 }
 
-void ResultBuilder::Add(std::string_view key, const char* fixed, TimestampMs start,
-                        TimestampMs end, TimestampMs watermark, flow::Outputs& out) {
+void ResultBuilder::Add(std::string_view key, const char* fixed, TimestampMs start, TimestampMs end,
+                        TimestampMs watermark, flow::Outputs& out) {
   if (count_ == 0) {
     batch_.Reset(schema_, kFirstRows);
     batch_.watermarks.resize(kFirstRows);

@@ -1,4 +1,5 @@
-// What TUMBLE and SESSION share: encoding the keys of a batch, building result batches, the late edge and the dead letters.
+// What TUMBLE and SESSION share: encoding the keys of a batch, building result batches, the late
+// edge and the dead letters.
 #ifndef WEIR_OPERATORS_WINDOW_PARTS_H_
 #define WEIR_OPERATORS_WINDOW_PARTS_H_
 
@@ -30,7 +31,8 @@ class SelectedRows {
   std::vector<uint32_t> all_;
 };
 
-// The keys of many rows, encoded one behind the other in memory that is used again (data/row_codec.h has the format).
+// The keys of many rows, encoded one behind the other in memory that is used again
+// (data/row_codec.h has the format).
 class KeyEncoder {
  public:
   KeyEncoder(const std::vector<int>& columns, const Schema& input);
@@ -44,16 +46,18 @@ class KeyEncoder {
   std::vector<int> columns_;
   bool single_text_ = false;
   std::string bytes_;
-  std::vector<uint32_t> ends_;     // n + 1 offsets
+  std::vector<uint32_t> ends_;  // n + 1 offsets
 };
 
-// Fired windows as batches of the node's output: keys, aggregates, window_start, window_end, window_time. A row with a
-// result that does not fit is a dead letter (stage result) of its keys and window.
+// Fired windows as batches of the node's output: keys, aggregates, window_start, window_end,
+// window_time. A row with a result that does not fit is a dead letter (stage result) of its keys
+// and window.
 class ResultBuilder {
  public:
   ResultBuilder(const plan::Node& node, const Schema& input, const AggregateSet* aggregates,
                 flow::NodeBooks* books);
-  // `watermark`: downstream's before this window fired. Strings of `fixed` and `key` must stay until Flush.
+  // `watermark`: downstream's before this window fired. Strings of `fixed` and `key` must stay
+  // until Flush.
   void Add(std::string_view key, const char* fixed, TimestampMs start, TimestampMs end,
            TimestampMs watermark, flow::Outputs& out);
   void Flush(flow::Outputs& out);
@@ -75,18 +79,18 @@ class ResultBuilder {
   std::string name_;
   Status status_;
   Schema schema_;
-  Schema record_schema_;           // keys, window_start, window_end
+  Schema record_schema_;  // keys, window_start, window_end
   std::vector<Type> key_types_;
   std::vector<int> key_columns_;
-  std::vector<std::string> calls_; // "s = SUM(b)", for messages
+  std::vector<std::string> calls_;  // "s = SUM(b)", for messages
   Batch batch_;
   uint32_t count_ = 0;
   std::vector<Failure> failures_;
   flow::DeadLetterBuilder dead_;
 };
 
-// The watermarks that the rows since the last AdvanceWatermark have made: what time it was below the window before another
-// window fired, had every row come in a batch of its own.
+// The watermarks that the rows since the last AdvanceWatermark have made: what time it was below
+// the window before another window fired, had every row come in a batch of its own.
 class WatermarkTrail {
  public:
   void Note(const Batch& batch) {
@@ -106,8 +110,8 @@ class WatermarkTrail {
   }
 
  private:
-  std::vector<TimestampMs> steps_;   // ascending
-  size_t next_ = 0;                  // Before is asked for ascending ends
+  std::vector<TimestampMs> steps_;  // ascending
+  size_t next_ = 0;                 // Before is asked for ascending ends
 };
 
 // The rows of one batch that leave on the late edge.

@@ -109,9 +109,8 @@ Status BlobReader::Open() {
   const uint8_t version = static_cast<uint8_t>(in_[0]);
   if (version != kBlobVersion) {
     at_ = in_.size();
-    status_ = Status(Code::kCorruption,
-                     "state blob: format " + std::to_string(version) + ", this program reads " +
-                         std::to_string(kBlobVersion));
+    status_ = Status(Code::kCorruption, "state blob: format " + std::to_string(version) +
+                                            ", this program reads " + std::to_string(kBlobVersion));
     return status_;
   }
   at_ = 1;

@@ -1,8 +1,10 @@
-// The blob of one bucket of keyed state: put and delete entries by slot number. One blob is written for each bucket
-// that changed in an epoch; applied oldest first, the blobs of a bucket give its entries and their first-seen order.
+// The blob of one bucket of keyed state: put and delete entries by slot number. One blob is written
+// for each bucket that changed in an epoch; applied oldest first, the blobs of a bucket give its
+// entries and their first-seen order.
 //
-// The store keeps a CRC-32C beside each blob, and merges blobs without knowing whose they are. A blob that passed its
-// CRC can still be from a newer program: every reader here checks what it reads and answers kCorruption.
+// The store keeps a CRC-32C beside each blob, and merges blobs without knowing whose they are. A
+// blob that passed its CRC can still be from a newer program: every reader here checks what it
+// reads and answers kCorruption.
 #ifndef WEIR_STATE_BLOB_H_
 #define WEIR_STATE_BLOB_H_
 
@@ -18,11 +20,12 @@ namespace weir {
 
 // Format, version 1 (docs/state-format.md):
 //   u8       version
-//   varint   length of meta, then meta: the owner's notes on the bucket as a whole; the newest blob's count
-//   entries until the end of the blob, each
+//   varint   length of meta, then meta: the owner's notes on the bucket as a whole; the newest
+//   blob's count entries until the end of the blob, each
 //     varint   slot * 2 + (1 = put, 0 = delete)
 //     a put:   varint length, key; varint length, fixed part; varint length, variable part
-// Slots are numbered in first-seen order (a freed number is used again). All integers are little-endian.
+// Slots are numbered in first-seen order (a freed number is used again). All integers are
+// little-endian.
 inline constexpr uint8_t kBlobVersion = 1;
 inline constexpr uint32_t kSlotLimit = 1u << 30;  // slot numbers are below it
 
@@ -34,7 +37,8 @@ struct BlobEntry {
   std::string_view variable;
 };
 
-// One bucket as it is frozen at a cut (flow::BucketDelta has the same members; state/ does not know flow/).
+// One bucket as it is frozen at a cut (flow::BucketDelta has the same members; state/ does not know
+// flow/).
 struct FrozenBucket {
   std::string bucket;
   bool dropped = false;
@@ -50,8 +54,10 @@ class BlobWriter {
   void Delete(uint32_t slot);
   uint64_t entries() const { return entries_; }
   std::string Take() { return std::move(out_); }
-  // For a writer that fills the fixed part itself: room for one put of these lengths; returns where the fixed part goes.
-  char* PutInPlace(uint32_t slot, std::string_view key, size_t fixed_bytes, std::string_view variable);
+  // For a writer that fills the fixed part itself: room for one put of these lengths; returns where
+  // the fixed part goes.
+  char* PutInPlace(uint32_t slot, std::string_view key, size_t fixed_bytes,
+                   std::string_view variable);
 
  private:
   std::string out_;
@@ -80,7 +86,8 @@ class BlobReader {
 
 // Well-formed to the last byte.
 Status ValidateBlob(std::string_view blob);
-// One blob with all live entries of `oldest_first`, by slot number, and the newest meta. An empty span gives an empty blob.
+// One blob with all live entries of `oldest_first`, by slot number, and the newest meta. An empty
+// span gives an empty blob.
 Result<std::string> MergeBlobs(std::span<const std::string_view> oldest_first);
 
 }  // namespace weir

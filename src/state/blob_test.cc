@@ -45,7 +45,8 @@ TEST_CASE("a blob gives back what was written") {
 }
 
 TEST_CASE("a blob cut anywhere is damaged or a shorter list of whole entries, never more") {
-  const std::string blob = Blob("meta", {{1, true, "abc", "12345678", "xyz"}, {2, false, "", "", ""}});
+  const std::string blob =
+      Blob("meta", {{1, true, "abc", "12345678", "xyz"}, {2, false, "", "", ""}});
   const std::string all = Show(blob);
   for (size_t n = 0; n < blob.size(); ++n) {
     const std::string shown = Show(std::string_view(blob).substr(0, n));
@@ -62,7 +63,9 @@ TEST_CASE("what no writer writes is refused") {
   const Case cases[] = {
       {"empty", ""},
       {"a newer format", std::string("\x02\x00", 2)},
-      {"meta longer than the blob", std::string("\x01\x05""ab", 4)},
+      {"meta longer than the blob", std::string("\x01\x05"
+                                                "ab",
+                                                4)},
       {"a slot beyond the limit", std::string("\x01\x00\xff\xff\xff\xff\x7f", 7)},
       {"a number that never ends", std::string("\x01\x00", 2) + std::string(12, '\xff')},
       {"a key longer than the blob", std::string("\x01\x00\x03\x7f", 4)},
@@ -79,7 +82,8 @@ TEST_CASE("what no writer writes is refused") {
 TEST_CASE("merging keeps the newest entry of each slot, in slot order, and the newest meta") {
   const std::string a = Blob("1", {{2, true, "b", "", "old"}, {0, true, "a", "", ""}});
   const std::string b = Blob("2", {{2, true, "b", "", "new"}, {1, true, "c", "", ""}});
-  const std::string c = Blob("3", {{0, false, "", "", ""}, {1, false, "", "", ""}, {1, true, "d", "", ""}});
+  const std::string c =
+      Blob("3", {{0, false, "", "", ""}, {1, false, "", "", ""}, {1, true, "d", "", ""}});
   const std::string_view blobs[] = {a, b, c};
   const Result<std::string> merged = MergeBlobs(blobs);
   REQUIRE(merged.has_value());

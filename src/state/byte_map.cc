@@ -74,7 +74,7 @@ void ByteMap::Freeze(std::vector<FrozenBucket>& out) {
     frozen.blob = table.Freeze({}, &frozen.entries);
     table.MaybeCompact();
     if (table.empty()) {
-      if (!sealed_[i]) continue;   // came and went within the epoch
+      if (!sealed_[i]) continue;  // came and went within the epoch
       frozen.dropped = true;
       frozen.blob.clear();
       frozen.entries = 0;

@@ -1,5 +1,6 @@
-// ByteMap: key -> bytes, as keyed state in 64 hash buckets, for things that are few bytes each and change singly: the
-// positions of a source's partitions. A delta holds the changed entries only, so 100,000 finished files cost nothing per epoch.
+// ByteMap: key -> bytes, as keyed state in 64 hash buckets, for things that are few bytes each and
+// change singly: the positions of a source's partitions. A delta holds the changed entries only, so
+// 100,000 finished files cost nothing per epoch.
 #ifndef WEIR_STATE_BYTE_MAP_H_
 #define WEIR_STATE_BYTE_MAP_H_
 
@@ -28,7 +29,8 @@ class ByteMap {
   // An equal value changes nothing: nothing is written for it.
   void Put(std::string_view key, std::string_view value);
   void Erase(std::string_view key);
-  std::optional<std::string_view> Get(std::string_view key) const;   // until the next Put, Erase or Freeze
+  std::optional<std::string_view> Get(
+      std::string_view key) const;  // until the next Put, Erase or Freeze
   size_t size() const { return size_; }
   // By bucket, then in first-seen order.
   void ForEach(const std::function<void(std::string_view key, std::string_view value)>& f) const;
@@ -36,7 +38,8 @@ class ByteMap {
   bool dirty() const;
   // Appends the deltas since the last Freeze; a bucket that became empty is `dropped`.
   void Freeze(std::vector<FrozenBucket>& out);
-  // Into an empty map: blobs of any bucket, those of one bucket oldest first. FinishRestore before the first use.
+  // Into an empty map: blobs of any bucket, those of one bucket oldest first. FinishRestore before
+  // the first use.
   Status ApplyBlob(std::string_view bucket, std::string_view blob);
   void FinishRestore();
   uint64_t Bytes() const;
@@ -44,7 +47,7 @@ class ByteMap {
  private:
   SlotLayout layout_;
   std::vector<KeyedTable> tables_;
-  std::vector<uint8_t> sealed_;        // per bucket: blobs of it exist
+  std::vector<uint8_t> sealed_;  // per bucket: blobs of it exist
   size_t size_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kArenaChunkMin = 512;
 constexpr size_t kArenaChunkMax = 64 << 10;
-constexpr size_t kGarbageMin = 4 << 10;     // less is not worth a rewrite
+constexpr size_t kGarbageMin = 4 << 10;  // less is not worth a rewrite
 constexpr uint32_t kIndexMin = 16;
 constexpr size_t kLine = 64;
 
@@ -17,7 +17,8 @@ size_t RoundUp8(size_t n) { return (n + 7) & ~size_t{7}; }
 
 char* VarArena::Allocate(size_t n) {
   if (n > static_cast<size_t>(end_ - at_)) {
-    // Each chunk as large as all before it, up to a limit: small tables stay small, large ones have few chunks.
+    // Each chunk as large as all before it, up to a limit: small tables stay small, large ones have
+    // few chunks.
     const size_t size = std::max(n, std::clamp(total_, kArenaChunkMin, kArenaChunkMax));
     garbage_ += static_cast<size_t>(end_ - at_);
     chunks_.push_back({std::unique_ptr<char[]>(new char[size]), size});
@@ -32,7 +33,8 @@ char* VarArena::Allocate(size_t n) {
 
 KeyedTable::KeyedTable(const SlotLayout* layout)
     : layout_(layout), stride_(kHeadBytes + layout->fixed_bytes) {
-  // Half of the slots of such a size would lie on two cache lines, and each row would wait for both.
+  // Half of the slots of such a size would lie on two cache lines, and each row would wait for
+  // both.
   if (stride_ > kLine / 2 && stride_ < kLine) stride_ = kLine;
   CHECK(layout->fixed_bytes % 8 == 0);
   Rehash(kIndexMin);
@@ -59,7 +61,8 @@ void KeyedTable::RemoveIndex(uint32_t hash, uint32_t slot) {
     CHECK(index_[at].slot != kNone);
     at = (at + 1) & mask_;
   }
-  // Backward shift: an entry behind the gap moves into it unless it lies at or behind its own home already.
+  // Backward shift: an entry behind the gap moves into it unless it lies at or behind its own home
+  // already.
   for (uint32_t next = (at + 1) & mask_; index_[next].slot != kNone; next = (next + 1) & mask_) {
     const uint32_t home = index_[next].hash & mask_;
     if (((next - home) & mask_) >= ((next - at) & mask_)) {

@@ -1,13 +1,17 @@
-// KeyedTable: the keyed state of one bucket. Open addressing from an encoded key to a slot; a slot is a fixed-width
-// accumulator whose variable parts (long keys, strings of MIN and MAX) lie in an arena of the table.
+// KeyedTable: the keyed state of one bucket. Open addressing from an encoded key to a slot; a slot
+// is a fixed-width accumulator whose variable parts (long keys, strings of MIN and MAX) lie in an
+// arena of the table.
 //
-// Slots are numbered in first-seen order; that order is what is iterated, frozen and restored, so that nothing
-// depends on hash order. A key may have several slots (sessions): Find and FindNext walk them.
-// Invariants: every live slot has exactly one index entry; a slot that changed since the last Freeze is in dirty_.
-// Not here: what a fixed part means (operators/aggregates), where blobs are kept (store/).
+// Slots are numbered in first-seen order; that order is what is iterated, frozen and restored, so
+// that nothing depends on hash order. A key may have several slots (sessions): Find and FindNext
+// walk them. Invariants: every live slot has exactly one index entry; a slot that changed since the
+// last Freeze is in dirty_. Not here: what a fixed part means (operators/aggregates), where blobs
+// are kept (store/).
 //
-// Memory per slot (one of more than 32 and less than 64 B takes a cache line of its own): 16 B of key and flags (keys of up to 12 B inside) + the fixed part + 8 B / load of index (load 0.38
-// .. 0.75) + 4 B in the dirty list. Storage grows in chunks: nothing but the index is ever copied to grow.
+// Memory per slot (one of more than 32 and less than 64 B takes a cache line of its own): 16 B of
+// key and flags (keys of up to 12 B inside) + the fixed part + 8 B / load of index (load 0.38
+// .. 0.75) + 4 B in the dirty list. Storage grows in chunks: nothing but the index is ever copied
+// to grow.
 #ifndef WEIR_STATE_KEYED_TABLE_H_
 #define WEIR_STATE_KEYED_TABLE_H_
 
@@ -36,7 +40,8 @@ struct VarRef {
 };
 static_assert(sizeof(VarRef) == 16);
 
-// Short keys are compared and hashed in place: a call costs more than the work. (Both only read within the n bytes.)
+// Short keys are compared and hashed in place: a call costs more than the work. (Both only read
+// within the n bytes.)
 inline uint64_t LoadBytes8(const char* p) {
   uint64_t v;
   std::memcpy(&v, p, 8);
@@ -62,13 +67,15 @@ inline bool EqualBytes(const char* a, const char* b, size_t n) {
 }
 
 struct SlotLayout {
-  // In a blob the VarRefs of the fixed part are zeros, and the variable part is, for each of them in order, u32 length
-  // and the bytes.
-  uint32_t fixed_bytes = 0;             // a multiple of 8
-  std::vector<uint32_t> variable;       // offsets of the VarRefs in the fixed part, ascending, multiples of 8
+  // In a blob the VarRefs of the fixed part are zeros, and the variable part is, for each of them
+  // in order, u32 length and the bytes.
+  uint32_t fixed_bytes = 0;  // a multiple of 8
+  std::vector<uint32_t>
+      variable;  // offsets of the VarRefs in the fixed part, ascending, multiples of 8
 };
 
-// Bytes that grow at one end; what is given up is counted as garbage until the owner copies the rest elsewhere.
+// Bytes that grow at one end; what is given up is counted as garbage until the owner copies the
+// rest elsewhere.
 class VarArena {
  public:
   char* Allocate(size_t n);
@@ -113,13 +120,14 @@ class KeyedTable {
     } else {
       for (size_t i = 0; i < n; ++i) a = a << 8 | static_cast<unsigned char>(p[i]);
     }
-    const auto product = static_cast<unsigned __int128>(a ^ (0x9e3779b97f4a7c15 + n)) *
-                         (b ^ 0xd6e8feb86659fd93);
+    const auto product =
+        static_cast<unsigned __int128>(a ^ (0x9e3779b97f4a7c15 + n)) * (b ^ 0xd6e8feb86659fd93);
     const uint64_t mixed = static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
     return static_cast<uint32_t>(mixed ^ mixed >> 32);
   }
 
-  // Probing in two passes: Prefetch for all rows, then Candidate for all rows (which prefetches the slot), then FindHinted.
+  // Probing in two passes: Prefetch for all rows, then Candidate for all rows (which prefetches the
+  // slot), then FindHinted.
   void Prefetch(uint32_t hash) const { __builtin_prefetch(&index_[hash & mask_]); }
   void PrefetchSlot(uint32_t slot) const {
     if (slot < slot_end_ && ChunkOf(slot)) __builtin_prefetch(SlotAt(slot));
@@ -132,7 +140,7 @@ class KeyedTable {
       if (e.hash == hash) {
         const char* slot = SlotAt(e.slot);
         __builtin_prefetch(slot);
-        __builtin_prefetch(slot + stride_ - 1);   // a slot may lie on two lines
+        __builtin_prefetch(slot + stride_ - 1);  // a slot may lie on two lines
         return e.slot;
       }
     }
@@ -142,7 +150,8 @@ class KeyedTable {
     if ((h->size_and_flags & kSizeMask) != key.size()) return false;
     return EqualBytes(KeyData(h), key.data(), key.size());
   }
-  // The first slot of `key` in the order of the index; FindNext: the one after `slot`. kNone: there is none.
+  // The first slot of `key` in the order of the index; FindNext: the one after `slot`. kNone: there
+  // is none.
   uint32_t Find(uint32_t hash, std::string_view key) const;
   uint32_t FindNext(uint32_t hash, std::string_view key, uint32_t slot) const;
   // A new slot for `key`, dirty, its fixed part zeros. Pointers into other slots may move.
@@ -155,7 +164,9 @@ class KeyedTable {
     const SlotHead* h = HeadOf(slot);
     return {KeyData(h), h->size_and_flags & kSizeMask};
   }
-  bool live(uint32_t slot) const { return slot < slot_end_ && ChunkOf(slot) && (HeadOf(slot)->size_and_flags & kLive); }
+  bool live(uint32_t slot) const {
+    return slot < slot_end_ && ChunkOf(slot) && (HeadOf(slot)->size_and_flags & kLive);
+  }
   void MarkDirty(uint32_t slot) {
     SlotHead* h = HeadOf(slot);
     if (h->size_and_flags & kDirty) return;
@@ -187,8 +198,9 @@ class KeyedTable {
   size_t dirty_count() const { return dirty_.size(); }
   // What changed since the last Freeze as one blob (a gather copy); all slots are clean then.
   std::string Freeze(std::string_view meta, uint64_t* entries);
-  // Applies a blob on top of those applied before. The table must have been filled by ApplyBlob only. `meta` gets the
-  // blob's meta. FinishRestore ends the sequence; before it, only ApplyBlob may be called.
+  // Applies a blob on top of those applied before. The table must have been filled by ApplyBlob
+  // only. `meta` gets the blob's meta. FinishRestore ends the sequence; before it, only ApplyBlob
+  // may be called.
   Status ApplyBlob(std::string_view blob, std::string* meta);
   void FinishRestore();
 
@@ -197,17 +209,19 @@ class KeyedTable {
  private:
   static constexpr uint32_t kLive = 1u << 31;
   static constexpr uint32_t kDirty = 1u << 30;
-  static constexpr uint32_t kSealed = 1u << 29;   // a Freeze has written the slot: its deletion must be written too
+  static constexpr uint32_t kSealed =
+      1u << 29;  // a Freeze has written the slot: its deletion must be written too
   static constexpr uint32_t kSizeMask = kSealed - 1;
   static constexpr uint32_t kInlineKey = 12;
   static constexpr uint32_t kHeadBytes = 16;
-  static constexpr uint32_t kChunkShift = 10;     // 1,024 slots
-  static constexpr uint32_t kFirstChunk = 16;     // the first chunk grows from here, for the many small buckets
-  static constexpr size_t kFreeMax = 1 << 16;     // numbers of freed slots kept at a restore
+  static constexpr uint32_t kChunkShift = 10;  // 1,024 slots
+  static constexpr uint32_t kFirstChunk =
+      16;  // the first chunk grows from here, for the many small buckets
+  static constexpr size_t kFreeMax = 1 << 16;  // numbers of freed slots kept at a restore
 
   struct SlotHead {
     uint32_t size_and_flags;
-    char bytes[kInlineKey];            // the key, or from byte 4 on a pointer to it
+    char bytes[kInlineKey];  // the key, or from byte 4 on a pointer to it
   };
   static_assert(sizeof(SlotHead) == kHeadBytes);
   struct IndexEntry {
@@ -241,7 +255,7 @@ class KeyedTable {
   }
   void EnsureSlot(uint32_t slot);
   void SetKey(SlotHead* h, std::string_view key);
-  void ReleaseSlot(uint32_t slot);     // gives up key and variable parts
+  void ReleaseSlot(uint32_t slot);  // gives up key and variable parts
   void AddIndex(uint32_t hash, uint32_t slot);
   void RemoveIndex(uint32_t hash, uint32_t slot);
   void Rehash(uint32_t capacity);
@@ -256,11 +270,11 @@ class KeyedTable {
     void operator()(char* p) const { std::free(p); }
   };
   using Chunk = std::unique_ptr<char, FreeChunk>;
-  static Chunk NewChunk(size_t bytes);   // zeros, on a cache line
+  static Chunk NewChunk(size_t bytes);  // zeros, on a cache line
   std::vector<Chunk> chunks_;
   uint32_t first_chunk_slots_ = 0;
   uint64_t chunk_bytes_ = 0;
-  uint32_t slot_end_ = 0;              // all slot numbers in use are below it
+  uint32_t slot_end_ = 0;  // all slot numbers in use are below it
   size_t live_ = 0;
   std::vector<uint32_t> free_;
   std::vector<uint32_t> dirty_;

@@ -16,8 +16,12 @@ SlotLayout CounterAndText() {
   layout.variable = {8};
   return layout;
 }
-int64_t& CountAt(KeyedTable& t, uint32_t slot) { return *reinterpret_cast<int64_t*>(t.Fixed(slot)); }
-VarRef* TextAt(KeyedTable& t, uint32_t slot) { return reinterpret_cast<VarRef*>(t.Fixed(slot) + 8); }
+int64_t& CountAt(KeyedTable& t, uint32_t slot) {
+  return *reinterpret_cast<int64_t*>(t.Fixed(slot));
+}
+VarRef* TextAt(KeyedTable& t, uint32_t slot) {
+  return reinterpret_cast<VarRef*>(t.Fixed(slot) + 8);
+}
 
 struct Entry {
   int64_t count = 0;
@@ -29,7 +33,8 @@ using Listing = std::vector<std::pair<std::string, Entry>>;
 Listing List(KeyedTable& table) {
   Listing out;
   table.ForEach([&](uint32_t s) {
-    out.emplace_back(std::string(table.Key(s)), Entry{CountAt(table, s), std::string(TextAt(table, s)->view())});
+    out.emplace_back(std::string(table.Key(s)),
+                     Entry{CountAt(table, s), std::string(TextAt(table, s)->view())});
   });
   return out;
 }
@@ -77,7 +82,9 @@ TEST_CASE("slots keep the order in which keys were first seen, through growth an
   }
 }
 
-TEST_CASE("a table equals a map under random inserts, changes and deletions, restored from deltas and from their merger") {
+TEST_CASE(
+    "a table equals a map under random inserts, changes and deletions, restored from deltas and "
+    "from their merger") {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     std::mt19937_64 random(seed);
@@ -136,7 +143,8 @@ TEST_CASE("several slots of one key are all found, whatever is erased between th
   const uint32_t c = table.Insert(hash, "k");
   const auto all = [&] {
     std::vector<uint32_t> found;
-    for (uint32_t s = table.Find(hash, "k"); s != KeyedTable::kNone; s = table.FindNext(hash, "k", s)) {
+    for (uint32_t s = table.Find(hash, "k"); s != KeyedTable::kNone;
+         s = table.FindNext(hash, "k", s)) {
       found.push_back(s);
     }
     std::sort(found.begin(), found.end());
@@ -186,7 +194,7 @@ TEST_CASE("a blob of another layout is refused") {
   CHECK(into.ApplyBlob(blob, &meta).code() == Code::kCorruption);
 
   BlobWriter writer("");
-  writer.Put(0, "k", std::string(24, '\0'), "\x09");    // a string longer than what is there
+  writer.Put(0, "k", std::string(24, '\0'), "\x09");  // a string longer than what is there
   KeyedTable third(&layout);
   CHECK(third.ApplyBlob(writer.Take(), &meta).code() == Code::kCorruption);
 }

@@ -114,7 +114,8 @@ void Report(const std::string& what, const std::function<double()>& run, const c
   std::vector<double> figures;
   for (int i = 0; i < 5; ++i) figures.push_back(run());
   std::sort(figures.begin(), figures.end());
-  std::printf("%-52s %8.1f %8.1f %8.1f %s\n", what.c_str(), figures[0], figures[2], figures[4], unit);
+  std::printf("%-52s %8.1f %8.1f %8.1f %s\n", what.c_str(), figures[0], figures[2], figures[4],
+              unit);
 }
 
 double NanosPerRow(const plan::Node& node, size_t rows, uint64_t keys, bool freeze) {

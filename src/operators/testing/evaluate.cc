@@ -9,11 +9,21 @@ Value LiteralOf(const Column& column) {
   if (column.IsNull(0)) return v;
   v.null = false;
   switch (column.type.physical()) {
-    case Physical::kBool: v.boolean = column.bools[0] != 0; break;
-    case Physical::kInt64: v.integer = column.ints[0]; break;
-    case Physical::kDouble: v.number = column.doubles[0]; break;
-    case Physical::kInt128: v.decimal = column.decimals[0]; break;
-    case Physical::kString: v.text = std::string(column.strings[0]); break;
+    case Physical::kBool:
+      v.boolean = column.bools[0] != 0;
+      break;
+    case Physical::kInt64:
+      v.integer = column.ints[0];
+      break;
+    case Physical::kDouble:
+      v.number = column.doubles[0];
+      break;
+    case Physical::kInt128:
+      v.decimal = column.decimals[0];
+      break;
+    case Physical::kString:
+      v.text = std::string(column.strings[0]);
+      break;
   }
   return v;
 }

@@ -1,4 +1,5 @@
-// One call of a function over one row, as columns and as literals: for table-driven tests of kernels.
+// One call of a function over one row, as columns and as literals: for table-driven tests of
+// kernels.
 #ifndef WEIR_OPERATORS_TESTING_EVALUATE_H_
 #define WEIR_OPERATORS_TESTING_EVALUATE_H_
 
@@ -13,7 +14,7 @@ namespace weir::operators {
 
 struct Argument {
   Type type;
-  std::string text;              // "NULL" is NULL
+  std::string text;  // "NULL" is NULL
 };
 
 // The value of `column`'s row 0 as a literal.
@@ -27,8 +28,8 @@ plan::ExprPtr CallOf(plan::Fn fn, const Type& type, E... args) {
   return plan::MakeCall(fn, type, std::move(list), {});
 }
 
-// The result of fn(args) as ShowValue has it, or "! code: message" for an error of the row, or "!! message" when it does not
-// compile. `literals`: the arguments are literals instead of columns.
+// The result of fn(args) as ShowValue has it, or "! code: message" for an error of the row, or "!!
+// message" when it does not compile. `literals`: the arguments are literals instead of columns.
 std::string Evaluate(plan::Fn fn, const Type& type, const std::vector<Argument>& args,
                      bool literals, const SessionZone& zone = {});
 // Row 0 of `input` under `expr`.

@@ -36,17 +36,21 @@ std::string ShowValue(const Column& column, uint32_t row) {
   if (column.IsNull(row)) return "NULL";
   std::string text;
   switch (column.type.physical()) {
-    case Physical::kBool: return column.bools[row] ? "true" : "false";
-    case Physical::kInt64: return std::to_string(column.ints[row]);
+    case Physical::kBool:
+      return column.bools[row] ? "true" : "false";
+    case Physical::kInt64:
+      return std::to_string(column.ints[row]);
     case Physical::kDouble:
       if (std::isnan(column.doubles[row])) return "NaN";
-      if (std::isinf(column.doubles[row])) return column.doubles[row] > 0 ? "Infinity" : "-Infinity";
+      if (std::isinf(column.doubles[row]))
+        return column.doubles[row] > 0 ? "Infinity" : "-Infinity";
       AppendDouble(column.doubles[row], text);
       return text;
     case Physical::kInt128:
       AppendDecimal(column.decimals[row], column.type.scale, text);
       return text;
-    case Physical::kString: return std::string(column.strings[row]);
+    case Physical::kString:
+      return std::string(column.strings[row]);
   }
   return text;
 }

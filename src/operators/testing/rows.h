@@ -9,7 +9,7 @@
 
 namespace weir::operators {
 
-using TextRow = std::vector<std::string>;     // "NULL" is NULL
+using TextRow = std::vector<std::string>;  // "NULL" is NULL
 
 // Values as a CSV field would have them; a bad one is a bug of the test.
 void FillBatch(const Schema& schema, const std::vector<TextRow>& rows, Batch& batch);
@@ -19,12 +19,12 @@ std::string ShowRow(const Batch& batch, uint32_t row);
 
 struct Collector final : flow::Outputs {
   std::vector<std::string> main, late, dead;
-  std::vector<TimestampMs> main_watermarks;   // of the rows of main
-  std::vector<TimestampMs> watermarks;        // calls of Watermark
-  std::vector<std::string> events;            // main rows and "wm N", in order
+  std::vector<TimestampMs> main_watermarks;  // of the rows of main
+  std::vector<TimestampMs> watermarks;       // calls of Watermark
+  std::vector<std::string> events;           // main rows and "wm N", in order
   void Main(const Batch& batch) override;
   void Late(const Batch& batch) override;
-  void Dead(const Batch& batch) override;     // "stage code message record"
+  void Dead(const Batch& batch) override;  // "stage code message record"
   void Watermark(TimestampMs watermark) override;
 };
 
