@@ -33,9 +33,10 @@ void CheckSinkPath(World& world, const plan::TableDef& table, const std::string&
                    Findings* out) {
   const std::string absolute = world.files().AbsolutePath(path);
   out->notes.push_back("table " + table.name + " writes " + absolute);
-  const bool directory = path.ends_with("/");
-  const std::string parent = directory ? absolute.substr(0, absolute.find_last_not_of('/') + 1)
-                                       : io::DirectoryOf(absolute);
+  // A rolling sink's own directory is made by the run; the one above it must be there.
+  const std::string plain = absolute.substr(0, absolute.find_last_not_of('/') + 1);
+  const bool into = path.ends_with("/") && world.files().Exists(plain);
+  const std::string parent = into ? plain : io::DirectoryOf(plain);
   const Result<io::FileStat> stat = world.files().Stat(parent);
   if (!stat) {
     out->errors.push_back("table " + table.name + ": the directory " + parent +
@@ -60,7 +61,9 @@ void CheckPaths(World& world, const plan::Plan& plan, Findings* out) {
     } else if (const auto* sink = std::get_if<plan::SinkNode>(&node.body)) {
       table = sink->table;
     }
-    if (table == nullptr || table->options.Find("path") == nullptr) continue;
+    if (table == nullptr || plan::FindOption(table->connector->options, "path") == nullptr)
+      continue;
+    if (table->options.Find("path") == nullptr) continue;
     const std::string path = LocalPath(table->options.String("path"));
     if (source)
       CheckSourcePath(world, *table, path, out);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "data/timestamp.h"
 
 namespace weir::app {
@@ -59,13 +60,14 @@ std::string SummaryLine(const runtime::Snapshot& s) {
       static_cast<double>(s.running_ms) / 1000, Short(RowsPerSecond(s)));
 }
 
-std::string SummaryJson(const runtime::Snapshot& s, int exit_code) {
+std::string SummaryJson(const runtime::Snapshot& s, int exit_code, std::string_view error) {
   return fmt::format(
       "{{\"exit_code\":{},\"read\":{},\"filtered\":{},\"late\":{},\"dead\":{},\"emitted\":{},"
       "\"epochs\":{},\"sealed_epoch\":{},"
-      "\"took_ms\":{},\"rows_per_second\":{:.0f}}}",
+      "\"took_ms\":{},\"rows_per_second\":{:.0f}{}}}",
       exit_code, s.totals.read, s.totals.filtered, s.totals.late, s.totals.dead, s.totals.emitted,
-      s.epochs, s.sealed, s.running_ms, RowsPerSecond(s));
+      s.epochs, s.sealed, s.running_ms, RowsPerSecond(s),
+      error.empty() ? "" : ",\"error\":" + JsonQuote(error));
 }
 
 }  // namespace weir::app

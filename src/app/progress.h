@@ -14,7 +14,8 @@ std::string ProgressLine(const runtime::Snapshot& snapshot);
 // "read 10,000 rows, 3 filtered, 12 late, 5 dead letters, 480 emitted in 7 epochs, 1.2 s, 8,300
 // rows/s"
 std::string SummaryLine(const runtime::Snapshot& snapshot);
-std::string SummaryJson(const runtime::Snapshot& snapshot, int exit_code);
+// `error`: why it ended, "" when all is well.
+std::string SummaryJson(const runtime::Snapshot& snapshot, int exit_code, std::string_view error);
 
 }  // namespace weir::app
 

@@ -83,7 +83,9 @@ class Runner {
       options->drain_ms = *drain;
     }
     if (in_.trace) {
-      WEIR_ASSIGN_OR_RETURN(trace_, TraceFile::Open(world_.files(), *in_.trace));
+      Result<std::unique_ptr<TraceFile>> trace = TraceFile::Open(world_.files(), *in_.trace);
+      if (!trace) return Status(Code::kCannotCreate, "--trace: " + trace.error().message());
+      trace_ = std::move(*trace);
     }
     return Status::Ok();
   }
@@ -148,7 +150,7 @@ class Runner {
     if (drawn_) PrintError("\r\x1b[K");
     const runtime::Snapshot snapshot = engine_->snapshot();
     if (in_.json) {
-      const std::string line = SummaryJson(snapshot, exit_code) + "\n";
+      const std::string line = SummaryJson(snapshot, exit_code, engine_->result().message()) + "\n";
       if (rows_on_stdout_)
         PrintError(line);
       else

@@ -52,11 +52,15 @@ std::string StoppedJson(const store::Store& store) {
   return out + "}}";
 }
 
-// The receipt of a delivered sink's target, as it is now; nullopt when there is none or the sink
-// keeps none.
-Result<std::optional<protocol::Receipt>> EvidenceOf(World& world, const Project& project,
-                                                    const std::string& subject,
-                                                    const store::RunInfo& run) {
+// What stands at a subject's target now. A file keeps its receipt beside it, and its sink reads
+// that.
+struct Evidence {
+  bool delivered = false;  // a target with receipts of its own
+  std::optional<protocol::Receipt> receipt;
+};
+
+Result<Evidence> EvidenceOf(World& world, const Project& project, const std::string& subject,
+                            const store::RunInfo& run) {
   const plan::Plan& plan = *project.output.plan;
   const runtime::Factories make =
       MakeFactories(world.env(), plan, project.state_directory, run.pipeline, run.instance, {});
@@ -70,16 +74,19 @@ Result<std::optional<protocol::Receipt>> EvidenceOf(World& world, const Project&
     if (sink->table->name == subject) target = parts.target;
     sinks[parts.target].push_back({node.name, sink->table, node.output});
   }
-  if (target.empty()) return std::optional<protocol::Receipt>();
+  if (target.empty()) return Evidence{};
   WEIR_ASSIGN_OR_RETURN(const std::unique_ptr<flow::SinkDelivery> delivery,
                         make.delivery(target, sinks[target]));
   Result<std::optional<protocol::Receipt>> receipt = delivery->Fence();
   delivery->Close();
-  return receipt;
+  if (!receipt) return Fail(receipt.error());
+  return Evidence{true, *receipt};
 }
 
 // "50:12 of lineage 1234...": begins with the position, which the store reads.
-std::string Describe(const std::optional<protocol::Receipt>& receipt) {
+std::string Describe(const Evidence& evidence) {
+  if (!evidence.delivered) return "what stands beside the file";
+  const std::optional<protocol::Receipt>& receipt = evidence.receipt;
   if (!receipt) return "no receipt";
   return receipt->position.ToString() + " of lineage " + receipt->lineage.ToHex();
 }
@@ -187,7 +194,7 @@ int ResolveCommand(World& world, const Invocation& invocation) {
   const Result<std::unique_ptr<store::Store>> store = store::Store::Open(world.env(), options);
   if (!store) return ReportFailure(store.error(), invocation.json);
   std::string text;
-  std::vector<std::optional<protocol::Receipt>> evidence_of;
+  std::vector<Evidence> evidence_of;
   for (const auto& [verb, subject] : invocation.words) {
     if (!KnowsSubject(*project->output.plan, subject)) {
       return ReportFailure(
@@ -196,7 +203,7 @@ int ResolveCommand(World& world, const Invocation& invocation) {
     }
     const auto evidence = EvidenceOf(world, *project, subject, (*store)->run());
     if (!evidence) return ReportFailure(evidence.error(), invocation.json);
-    if (verb == protocol::Verb::kAdopt && !*evidence) {
+    if (verb == protocol::Verb::kAdopt && evidence->delivered && !evidence->receipt) {
       return ReportFailure(Status(Code::kUsage, subject + ": there is no receipt to adopt"),
                            invocation.json);
     }
@@ -208,8 +215,8 @@ int ResolveCommand(World& world, const Invocation& invocation) {
     const auto& [verb, subject] = invocation.words[i];
     Status status = (*store)->RecordResolution(verb, subject, io::UserName(),
                                                world.clock().WallMs(), Describe(evidence_of[i]));
-    if (status.ok() && verb == protocol::Verb::kAdopt)
-      status = (*store)->AdoptReceipt(*evidence_of[i]);
+    if (status.ok() && verb == protocol::Verb::kAdopt && evidence_of[i].receipt)
+      status = (*store)->AdoptReceipt(*evidence_of[i].receipt);
     if (!status.ok()) return ReportFailure(status, invocation.json);
   }
   Print(invocation.json ? "{\"recorded\":" + std::to_string(invocation.words.size()) + "}\n"

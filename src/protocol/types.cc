@@ -21,6 +21,14 @@ std::optional<TargetPosition> ParseTargetPosition(std::string_view text) {
   return TargetPosition{numbers[0], numbers[1]};
 }
 
+std::string Park::ToString() const {
+  std::string out = subject + " is parked (" + rule + "): " + facts + ". Ways out: weir resolve";
+  for (size_t i = 0; i < verbs.size(); ++i) {
+    out += std::string(i > 0 ? ", or " : " ") + VerbName(verbs[i]) + " " + subject;
+  }
+  return out;
+}
+
 const char* VerbName(Verb verb) {
   switch (verb) {
     case Verb::kTrustSink:

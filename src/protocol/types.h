@@ -72,6 +72,9 @@ struct Park {
   std::string rule;         // stable word of the decision row: "file.receipt-above", "sql.row-5"
   std::string facts;        // one line
   std::vector<Verb> verbs;  // never empty: a test enumerates
+
+  // "sink out is parked (file.missing): facts. Ways out: weir resolve --accept-missing out, ..."
+  std::string ToString() const;
 };
 
 }  // namespace weir::protocol

@@ -33,10 +33,14 @@ struct Deliveries::Target {
   std::optional<protocol::Receipt> seen;  // R_seen
   bool acked_moved = false;               // since TakeAcked
   std::optional<EpochId> trim_to;         // after the note is durable
-  std::vector<uint64_t> left;             // sealed rows above A, by sink
-  uint64_t undelivered = 0;               // their sum
-  EpochId counted_to = 0;                 // `left` counts epochs up to here
-  std::vector<uint64_t> delivering;       // rows of the delivery in progress, by sink
+  // Sealed rows by sink, as far as seals are known here. The books' own count is ahead of it while
+  // a seal is in flight.
+  std::vector<uint64_t> sealed_rows;
+  EpochId sealed_to = 0;
+  std::vector<uint64_t> left;        // sealed rows above A, by sink
+  uint64_t undelivered = 0;          // their sum
+  EpochId counted_to = 0;            // `left` counts epochs up to here
+  std::vector<uint64_t> delivering;  // rows of the delivery in progress, by sink
   std::optional<protocol::Park> park;
   std::vector<protocol::Resolution> words;
   int64_t backoff_ms = 0;
@@ -115,6 +119,10 @@ Status Deliveries::Open(const Factories& factories,
       target->seen = note.seen;
     }
     sealed_ = store_.run().sealed;
+    target->sealed_to = sealed_;
+    for (const int sink : target->sinks) {
+      target->sealed_rows.push_back(graph_.sinks()[sink].books()[flow::Count::kSealed]);
+    }
     CountSealed(*target, /*recount=*/true);
   }
   return error_;
@@ -140,7 +148,9 @@ void Deliveries::CountSealed(Target& target, bool recount) {
         const uint64_t done = std::min(skip, e.rows[s]);
         skip -= done;
         target.left[s] += e.rows[s] - done;
+        if (e.epoch > target.sealed_to) target.sealed_rows[s] += e.rows[s];
       }
+      target.sealed_to = std::max(target.sealed_to, e.epoch);
       target.counted_to = e.epoch;
     }
     if (epochs->size() < kDeliveryEpochsMax) break;
@@ -155,8 +165,7 @@ void Deliveries::WriteBooks(Target& target) {
     target.undelivered += target.left[s];
     flow::NodeBooks& books = graph_.sinks()[target.sinks[s]].books();
     const uint64_t gone = books[flow::Count::kDropped] + target.left[s];
-    books[flow::Count::kAcked] =
-        books[flow::Count::kSealed] - std::min(books[flow::Count::kSealed], gone);
+    books[flow::Count::kAcked] = target.sealed_rows[s] - std::min(target.sealed_rows[s], gone);
   }
 }
 
@@ -384,9 +393,7 @@ void Deliveries::Park(Target& target, std::string rule, std::string facts) {
       std::move(rule),
       target.name + ": " + std::move(facts),
       {protocol::Verb::kTrustSink, protocol::Verb::kRedeliver, protocol::Verb::kAdopt}};
-  LogError("parked", {{"subject", target.park->subject},
-                      {"rule", target.park->rule},
-                      {"facts", target.park->facts}});
+  LogError("parked", {{"what", target.park->ToString()}});
   if (trace_) trace_(protocol::ParkedEvent(*target.park));
 }
 

@@ -30,7 +30,7 @@ void Engine::Cut() {
     if (sink.stage == nullptr || !sink.stage->park()) continue;
     const flow::NodeBooks& books = sink.books();
     if (books[flow::Count::kStaged] != books[flow::Count::kSealed]) {
-      return End(Status(Code::kRefused, sink.name + " is parked: " + sink.stage->park()->facts));
+      return End(Status(Code::kRefused, sink.stage->park()->ToString()));
     }
   }
   store::FrozenEpoch epoch;
@@ -192,8 +192,8 @@ void Engine::OnWork(size_t sink, std::function<Status()> work, const Status& sta
     return;
   }
   // A stage that parks itself over what it found says so by park(); the pipeline goes on.
-  if (graph_->sinks()[sink].stage->park()) {
-    LogError("parked", {{"subject", graph_->sinks()[sink].name}, {"facts", status.message()}});
+  if (const auto park = graph_->sinks()[sink].stage->park()) {
+    LogError("parked", {{"what", park->ToString()}, {"reason", status.message()}});
     return;
   }
   End(status);

@@ -209,8 +209,7 @@ Status Engine::RecoverSinks() {
     if (sink.stage == nullptr) continue;
     WEIR_RETURN_IF_ERROR(sink.stage->Recover(context));
     if (const auto park = sink.stage->park()) {
-      LogError("parked",
-               {{"subject", park->subject}, {"rule", park->rule}, {"facts", park->facts}});
+      LogError("parked", {{"what", park->ToString()}});
       if (trace_) trace_(protocol::ParkedEvent(*park));
     }
   }

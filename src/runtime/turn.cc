@@ -239,7 +239,7 @@ void Engine::TryFinish() {
   const std::vector<protocol::Park> parks = AllParks();
   if (!parks.empty()) {
     if (!deliveries_->Settled(sealed_, /*count_parked=*/true)) return;
-    return End(Status(Code::kRefused, parks[0].subject + " is parked: " + parks[0].facts));
+    return End(Status(Code::kRefused, parks[0].ToString()));
   }
   if (!deliveries_->Settled(sealed_, /*count_parked=*/false) || finish_posted_) return;
   finish_posted_ = true;

@@ -43,7 +43,11 @@ Status Store::Impl::EnterDirectory() {
   if (!options.create || options.read_only) {
     return Status(Code::kNotFound, "no state directory at " + directory);
   }
-  WEIR_RETURN_IF_ERROR(env.files.MakeDirectory(directory));
+  if (Status made = env.files.MakeDirectory(directory); !made.ok()) {
+    // The directory above is missing: 73, as for any place that nothing can be created in.
+    if (made.code() != Code::kNotFound) return made;
+    return Status(Code::kCannotCreate, made.message());
+  }
   // Else a power cut could take the whole directory with everything that is synced inside it.
   return env.files.SyncDirectory(io::DirectoryOf(directory));
 }

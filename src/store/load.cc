@@ -45,6 +45,7 @@ Status Store::Impl::Load() {
   run.instance = instance;
   if (const LineageRow* current = Current()) {
     run.run = newest_run->id;
+    run.last_unclean = newest_run->ended.empty();
     run.lineage = current->record.lineage;
     run.base = current->record.base;
     run.sealed = head.epoch;
