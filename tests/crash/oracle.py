@@ -103,7 +103,23 @@ def upsert(directory):
             "parts/": "".join(parts)}
 
 
-ORACLES = {"stateless": stateless, "tumble": tumble, "session": session, "upsert": upsert}
+def bulk(directory):
+    out, parts = [], []
+    for path in sorted(glob.glob(os.path.join(directory, "*.jsonl"))):  # no event time: by name
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    continue
+                value = row.get("v")
+                out.append(row["id"].ljust(4000, "x") + "," + ("" if value is None else str(value)) + "\n")
+                if value is not None and value > 0:
+                    parts.append(row["id"].rjust(3000, "y") + "\n")
+    return {"out.csv": "".join(out), "parts/": "".join(parts)}
+
+
+ORACLES = {"bulk": bulk, "stateless": stateless, "tumble": tumble, "session": session, "upsert": upsert}
 # Compared as a multiset: the order of sessions that end together is first-seen of their keys, which weir may count
 # from a merged session's first row or from its last; docs/sql.md says which.
 UNORDERED = {"sessions.jsonl"}

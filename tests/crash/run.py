@@ -27,12 +27,14 @@ OUTPUTS = {
     "stateless": ["out.jsonl", "parts/"],
     "tumble": ["counts.jsonl", "late/", "poison.jsonl"],
     "session": ["sessions.jsonl", "late.jsonl"],
+    "bulk": ["out.csv", "parts/"],
     "upsert": ["db:out.db:latest", "db:out.db:counts", "parts/"],
 }
 # Sixty-four rows a batch, a pause after each, an epoch whenever a millisecond has passed.
 SETTINGS = ["--set", "weir.batch-rows=64", "--set", "execution.checkpointing.interval=1 ms"]
 SLOW = "scan.after_batch=delay:3@every"
 ROWS = 1500  # in each of three files
+FEWER_ROWS = {"bulk": 500}
 EARLY_EPOCHS = 5  # sealed before the first random kill
 # Reached once a life at most: their occurrence counts lives.
 ONCE_A_LIFE = re.compile(r"^(takeover|finish)\.")
@@ -52,8 +54,8 @@ def declared_points():
 class Pipeline:
     """One pipeline, its input and the output of an undisturbed run."""
 
-    def __init__(self, name, seed, rows=ROWS):
-        self.name, self.seed, self.rows = name, seed, rows
+    def __init__(self, name, seed):
+        self.name, self.seed, self.rows = name, seed, FEWER_ROWS.get(name, ROWS)
         self.args = ["run", "pipeline.sql", "--progress", "never", "--trace", "trace.jsonl", *SETTINGS]
         self.reached = collections.Counter()
 
@@ -107,9 +109,9 @@ def at_point(pipeline, point, occurrence):
             life = weir(*pipeline.args, fault=f"{SLOW},seal.after_commit=kill@3")
             if life.code != KILLED:
                 raise Failure(f"a life before it ended with {life.code}", weir.log())
-        spec = f"{SLOW},{point}=kill@1"
+        spec = f"{point}=kill@1,{SLOW}"
     else:
-        spec = f"{SLOW},{point}=kill@{occurrence}"
+        spec = f"{point}=kill@{occurrence},{SLOW}"  # the first rule that matches acts
     life = weir(*pipeline.args, fault=spec)
     if life.code != KILLED:
         raise Failure(f"not killed at {point}@{occurrence}: exit {life.code}: {last_line(life.err)}", weir.log())
@@ -182,10 +184,11 @@ def several_deaths(pipeline, rng, kills, phases):
         nonlocal done
         if n > kills:
             return {"fault": SLOW}
-        lowest = 12 if n == 1 else 1  # five sealed epochs come first
+        lowest = 10 if n == 1 else 1  # five sealed epochs come first
         at = rng.randrange(lowest, max(lowest + 1, batches // 2 // kills + lowest))
-        return {"fault": f"{SLOW},scan.after_batch=kill@{at}" if rng.random() < 0.7 else
-                f"scan.after_batch=delay:1@every,scan.after_batch=kill@{at}"}
+        # The first rule that matches is the one that acts: the kill stands before the pause.
+        pause = SLOW if rng.random() < 0.7 else "scan.after_batch=delay:1@every"
+        return {"fault": f"scan.after_batch=kill@{at},{pause}"}
 
     for n in range(1, 400):
         life = weir(*pipeline.args, **fault(n))

@@ -90,7 +90,7 @@ def health(weir):
         return {}
 
 
-def wait_for(weir, what, condition, process, seconds=60):
+def wait_for(weir, what, condition, process, seconds=60, status=None):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if not process.running():
@@ -99,7 +99,7 @@ def wait_for(weir, what, condition, process, seconds=60):
         if condition():
             return
         time.sleep(0.05)
-    raise Failure(f"waited {seconds} s for {what}; status {health(weir)}", process.err()[-4000:])
+    raise Failure(f"waited {seconds} s for {what}; status {(status or (lambda: health(weir)))()}", process.err()[-4000:])
 
 
 def expected(name, select, spec="out.jsonl"):
@@ -196,8 +196,9 @@ INSERT INTO out SELECT id, k, v FROM src;
             before = status().get("sealed_epoch")
             time.sleep(1)
             os.unlink(ballast)
-            wait_for(weir, "all rows", lambda: os.path.getsize(os.path.join(weir.cwd, "out.jsonl")) == len(want), process)
-            wait_for(weir, "more epochs", lambda: status().get("sealed_epoch", 0) > before, process)
+            wait_for(weir, "all rows", lambda: os.path.getsize(os.path.join(weir.cwd, "out.jsonl")) == len(want), process,
+                     status=status)
+            wait_for(weir, "more epochs", lambda: status().get("sealed_epoch", 0) > before, process, status=status)
             process.signal(signal.SIGTERM)
             life = process.wait()
             if life.code != 0:
@@ -214,9 +215,10 @@ INSERT INTO out SELECT id FROM src;
     small = os.path.join(weir.cwd, "small")
     with small_disk(kind, small, 16):
         ballast = fill(small, 0)
-        weir("run", "pipeline.sql", "--progress", "never", "--data-dir", "small/state", timeout=100, want=75)
+        args = ["run", "pipeline.sql", "--progress", "never", "--data-dir", "small/state", "--set", "weir.disk.min-free=1 b"]
+        weir(*args, timeout=100, want=75)
         os.unlink(ballast)
-        weir("run", "pipeline.sql", "--progress", "never", "--data-dir", "small/state", want=0)
+        weir(*args, want=0)
         if compare.output_bytes(weir.cwd, "out.jsonl").count(b"\n") != 600:
             raise Failure("rows are missing", weir.log())
 
