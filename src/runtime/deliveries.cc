@@ -193,6 +193,12 @@ void Deliveries::StartFence(Target& target) {
 protocol::DeliveryFacts Deliveries::Facts(const Target& target,
                                           const std::optional<protocol::Receipt>& receipt) {
   protocol::DeliveryFacts facts;
+  for (const protocol::Resolution& word : target.words) {
+    const bool of_delivery = word.verb == protocol::Verb::kTrustSink ||
+                             word.verb == protocol::Verb::kRedeliver ||
+                             word.verb == protocol::Verb::kAdopt;
+    if (of_delivery && !facts.word) facts.word = word.verb;
+  }
   facts.acked_empty = !target.acked.has_value();
   if (target.acked) facts.a = *target.acked;
   facts.r_equals_seen = receipt.has_value() ? target.seen == receipt : !target.seen.has_value();
@@ -220,26 +226,6 @@ protocol::DeliveryFacts Deliveries::Facts(const Target& target,
   return facts;
 }
 
-// An operator's word stands above the table, once.
-bool Deliveries::ApplyWords(Target& target, const std::optional<protocol::Receipt>& receipt) {
-  for (const protocol::Resolution& word : target.words) {
-    if (word.verb == protocol::Verb::kTrustSink && receipt) {
-      target.acked = receipt->position;  // ours at or below R are dropped
-      target.seen = receipt;
-      target.acked_moved = true;
-    } else if (word.verb == protocol::Verb::kRedeliver || word.verb == protocol::Verb::kAdopt) {
-      target.seen = receipt;
-    } else {
-      continue;
-    }
-    LogWarning("resolved", {{"target", target.name}, {"verb", protocol::VerbName(word.verb)}});
-    target.words.clear();
-    CountSealed(target, /*recount=*/true);
-    return true;
-  }
-  return false;
-}
-
 void Deliveries::OnFenced(Target& target, Result<std::optional<protocol::Receipt>> receipt) {
   if (!receipt) {
     target.delivery->Close();
@@ -251,26 +237,27 @@ void Deliveries::OnFenced(Target& target, Result<std::optional<protocol::Receipt
   }
   (void)WEIR_FAULT_POINT("deliver.after_receipt_read");
   target.asked = true;
-  const bool word = ApplyWords(target, *receipt);
   const protocol::DeliveryFacts facts = Facts(target, *receipt);
-  const protocol::DeliveryDecision decision =
-      word ? protocol::DeliveryDecision{protocol::DeliveryAction::kDeliverFromAcked, 0}
-           : protocol::DecideDelivery(facts);
+  const protocol::DeliveryDecision decision = protocol::DecideDelivery(facts);
   if (trace_) trace_(protocol::ResolvedEvent(target.name, facts, decision));
   switch (decision.action) {
     case protocol::DeliveryAction::kPark:
       target.delivery->Close();
-      return Park(target, "sql.row-" + std::to_string(decision.row),
-                  protocol::DescribeDelivery(facts, decision));
+      return Park(target, decision.row, protocol::DescribeDelivery(facts, decision));
     case protocol::DeliveryAction::kScan:
       CHECK(false);  // no target of this binary can scan
     case protocol::DeliveryAction::kAdvanceAcked:
+      // Proven by the receipt, or by the operator's word: ours at or below R are not delivered.
       Acked(target, (*receipt)->position, *receipt);
       CountSealed(target, /*recount=*/true);
       break;
     case protocol::DeliveryAction::kStart:
     case protocol::DeliveryAction::kDeliverFromAcked:
       break;
+  }
+  if (facts.word) {
+    LogWarning("resolved", {{"target", target.name}, {"verb", protocol::VerbName(*facts.word)}});
+    target.words.clear();  // a word is used up by the first decision
   }
   if (target.undelivered == 0) {
     target.delivery->Close();
@@ -385,14 +372,11 @@ void Deliveries::Backoff(Target& target, const Status& why) {
   target.state = State::kBackoff;
 }
 
-void Deliveries::Park(Target& target, std::string rule, std::string facts) {
+void Deliveries::Park(Target& target, int row, std::string facts) {
   target.state = State::kParked;
   const auto& body = std::get<plan::SinkNode>(graph_.sinks()[target.sinks[0]].node->body);
-  target.park = protocol::Park{
-      body.table->name,
-      std::move(rule),
-      target.name + ": " + std::move(facts),
-      {protocol::Verb::kTrustSink, protocol::Verb::kRedeliver, protocol::Verb::kAdopt}};
+  target.park = protocol::Park{body.table->name, "sql.row-" + std::to_string(row),
+                               target.name + ": " + std::move(facts), protocol::DeliveryVerbs(row)};
   LogError("parked", {{"what", target.park->ToString()}});
   if (trace_) trace_(protocol::ParkedEvent(*target.park));
 }

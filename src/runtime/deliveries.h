@@ -64,13 +64,12 @@ class Deliveries {
   void OnFenced(Target& target, Result<std::optional<protocol::Receipt>> receipt);
   protocol::DeliveryFacts Facts(const Target& target,
                                 const std::optional<protocol::Receipt>& receipt);
-  bool ApplyWords(Target& target, const std::optional<protocol::Receipt>& receipt);
   void StartDeliver(Target& target);
   void OnDelivered(Target& target, protocol::TargetPosition to, Status status);
   void Acked(Target& target, protocol::TargetPosition to,
              const std::optional<protocol::Receipt>& proof);
   void Backoff(Target& target, const Status& why);
-  void Park(Target& target, std::string rule, std::string facts);
+  void Park(Target& target, int row, std::string facts);
   void CountSealed(Target& target, bool recount);
   void WriteBooks(Target& target);
 
