@@ -89,6 +89,7 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   for (int turn = 0; turn < options.turns_max && !(*engine)->done() && !files.crashed(); ++turn) {
     if (options.before_turn) options.before_turn(files, turn);
     const int64_t wait_ms = (*engine)->Turn();
+    if (options.after_turn) options.after_turn((*engine)->StatusJson());
     clock.AdvanceMs(std::max<int64_t>(1, std::min<int64_t>(wait_ms, 50)));
   }
   result.finished = (*engine)->done() && !files.crashed();

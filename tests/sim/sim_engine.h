@@ -19,6 +19,8 @@ struct LifeOptions {
   uint32_t batch_rows = 7;
   // Called before each turn; may change the world (give space back).
   std::function<void(io::SimFiles&, int turn)> before_turn;
+  // Called after each turn with what `weir status` would show.
+  std::function<void(const std::string& status_json)> after_turn;
   int turns_max = 20000;
 };
 
