@@ -86,6 +86,11 @@ Status Scan::Discover() {
     if (!p.info.finished && !p.info.key.empty() && p.info.key == restored_current_)
       current_ = index;
     if (has_rowtime_ && !p.info.finished) WEIR_RETURN_IF_ERROR(PeekTime(index));
+    if (!p.info.finished && !source_->MayRead(index)) {
+      p.waiting = true;
+      p.waiting_since_ns = clock_.MonotonicNs();
+    }
+    Rank(index);
     if (p.changed) dirty_ = true;
   }
   saved_.clear();
@@ -141,38 +146,42 @@ void Scan::TakePeek(int index, const Reader& peek) {
 
 bool Scan::HasRows(int index) const {
   const Partition& p = *partitions_[index];
+  if (watermarks_.at(index).state == SourceWatermarks::Partition::State::kEnded) return false;
   return (p.reader != nullptr && !p.reader->Consumed()) || p.known_end || !p.waiting;
 }
 
-// The partition that may be read now: the lowest watermark among those that hold it (idle ones are
-// asked too: rows may have come), and none further ahead of the slowest than max-drift. -1: nobody.
+void Scan::Rank(int index) {
+  Partition& p = *partitions_[index];
+  if (p.ranked) ready_.erase({*p.ranked, p.info.label, index});
+  p.ranked.reset();
+  if (p.waiting)
+    waiting_.insert(index);
+  else
+    waiting_.erase(index);
+  if (!HasRows(index)) return;
+  p.ranked = has_rowtime_ ? watermarks_.WatermarkOf(index) : 0;
+  ready_.insert({*p.ranked, p.info.label, index});
+}
+
+void Scan::AskWaiting() {
+  const std::vector<int> waiting(waiting_.begin(), waiting_.end());
+  for (const int i : waiting) {
+    if (!source_->MayRead(i)) continue;
+    partitions_[i]->waiting = false;
+    Rank(i);
+  }
+}
+
+// The partition that may be read now: the lowest watermark (an idle one has news, and stands
+// behind), and none further ahead of the slowest than max-drift. -1: nobody.
 int Scan::Choose() {
-  int best = -1;
-  TimestampMs lowest = kWatermarkMax;
-  const auto better = [&](int a, int b) {
-    if (b < 0) return true;
-    const TimestampMs wa = watermarks_.WatermarkOf(a), wb = watermarks_.WatermarkOf(b);
-    if (has_rowtime_ && wa != wb) return wa < wb;
-    return partitions_[a]->info.label < partitions_[b]->info.label;
-  };
-  for (const int i : watermarks_.active()) {
-    if (has_rowtime_) lowest = std::min(lowest, watermarks_.WatermarkOf(i));
-    if (HasRows(i) && better(i, best)) best = i;
-  }
-  if (best < 0) {
-    for (int i = 0; i < watermarks_.size(); ++i) {
-      if (watermarks_.at(i).state == SourceWatermarks::Partition::State::kIdle && HasRows(i) &&
-          better(i, best))
-        best = i;
-    }
-    return best;
-  }
+  if (ready_.empty()) return -1;
+  const int best = ready_.begin()->index;
+  if (!has_rowtime_) return best;
   // A partition that waits (its file is at its end, not idle yet) holds back those ahead of it.
   const TimestampMs own = watermarks_.WatermarkOf(best);
-  if (has_rowtime_ && best >= 0 && own != kWatermarkNone && own > lowest &&
-      (lowest == kWatermarkNone || own - settings_.max_drift_ms > lowest)) {
-    return -1;
-  }
+  const TimestampMs lowest = watermarks_.LowestKnownOther(best);
+  if (own != kWatermarkNone && own > lowest && own - settings_.max_drift_ms > lowest) return -1;
   return best;
 }
 
@@ -216,17 +225,15 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
   clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
   const TimestampMs latest_ok =
       clock_believed_ ? wall_ms + settings_.max_future_skew_ms : kWatermarkMax;
-  const TimestampMs limit = run.others() >= kWatermarkMax - settings_.max_drift_ms ? kWatermarkMax
-                            : run.others() == kWatermarkNone
-                                ? kWatermarkNone
-                                : run.others() + settings_.max_drift_ms;
+  // Somebody whose time is not known yet stops nobody: it is read when its turn comes.
+  const TimestampMs limit = run.aligned_to() >= kWatermarkMax - settings_.max_drift_ms
+                                ? kWatermarkMax
+                                : run.aligned_to() + settings_.max_drift_ms;
   const Column& time = r.rows->column(scan_.rowtime);
   TimestampMs* watermark = view_.watermarks.data();
   for (; r.next_selected < r.selected.size(); ++r.next_selected) {
     const uint32_t row = r.selected[r.next_selected];
-    // Somebody whose time is not known yet (kWatermarkNone) stops nobody: it is read when its turn
-    // comes.
-    if (limit != kWatermarkNone && run.Own() > limit) return row;
+    if (run.Own() > limit) return row;
     watermark[row] = run.Before();
     rows.push_back(row);
     if (!time.valid[row]) continue;
@@ -302,6 +309,8 @@ void Scan::Consume(int index, flow::Outputs& out) {
 void Scan::EndPartition(int index) {
   Partition& p = *partitions_[index];
   watermarks_.SetEnded(index);
+  p.waiting = false;
+  Rank(index);
   GiveReader(p);
   p.changed = true;
   dirty_ = true;
@@ -309,11 +318,15 @@ void Scan::EndPartition(int index) {
 }
 
 void Scan::CheckIdle(int64_t now_ns) {
-  if (settings_.idle_timeout_ms <= 0) return;
-  const std::vector<int> active = watermarks_.active();
-  for (const int i : active) {
+  constexpr int64_t kCheckNs = 100'000'000;
+  if (settings_.idle_timeout_ms <= 0 || now_ns < next_idle_check_ns_) return;
+  next_idle_check_ns_ = now_ns + kCheckNs;
+  for (const int i : waiting_) {
     Partition& p = *partitions_[i];
-    if (!p.waiting || p.waiting_since_ns == 0) continue;
+    if (p.waiting_since_ns == 0 ||
+        watermarks_.at(i).state != SourceWatermarks::Partition::State::kActive) {
+      continue;
+    }
     if (now_ns - p.waiting_since_ns < settings_.idle_timeout_ms * 1000000) continue;
     watermarks_.SetIdle(i);
     p.changed = true;
@@ -327,7 +340,7 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
   const int64_t interval_ms = source_->PollIntervalMs();
   if (interval_ms >= 0 && now_ns >= next_poll_ns_) {
     WEIR_RETURN_IF_ERROR(Discover());
-    for (auto& p : partitions_) p->waiting = false;  // ask each again
+    AskWaiting();
     next_poll_ns_ = now_ns + interval_ms * 1000000;
   }
   if (current_ < 0 || !HasRows(current_)) current_ = Choose();
@@ -340,6 +353,7 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
     if (p.reader != nullptr && !p.reader->Consumed()) {
       outcome = Outcome::kProgress;
       Consume(index, out);
+      Rank(index);
     }
     if (p.known_end && (p.reader == nullptr || p.reader->Consumed())) {
       outcome = Outcome::kProgress;
@@ -347,6 +361,7 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
     } else if (p.waiting) {
       current_ = -1;
       GiveReader(p);
+      Rank(index);
       if (Choose() >= 0) outcome = Outcome::kProgress;  // somebody else may go on
     }
   }
@@ -379,10 +394,11 @@ bool Scan::parked() const {
   if (ended_) return false;
   const std::vector<flow::SourcePark> parks = source_->parks();
   if (parks.empty()) return false;
-  for (const int i : watermarks_.active()) {
-    const bool is_parked = std::any_of(
-        parks.begin(), parks.end(),
-        [i](const flow::SourcePark& park) { return park.partition == i || park.partition < 0; });
+  for (const auto& [low, i] : watermarks_.active()) {
+    const bool is_parked =
+        std::any_of(parks.begin(), parks.end(), [i = i](const flow::SourcePark& park) {
+          return park.partition == i || park.partition < 0;
+        });
     if (!is_parked) return false;
   }
   return true;
@@ -400,7 +416,7 @@ void Scan::AppendStatus(std::string& json) const {
           ",\"partitions\":[";
   constexpr int kShown = 100;  // a directory of 100,000 finished files is not a status page
   int shown = 0;
-  for (const int i : watermarks_.active()) {
+  for (const auto& [low, i] : watermarks_.active()) {
     if (shown == kShown) break;
     if (shown++ > 0) json += ",";
     json += "{\"partition\":" + JsonQuote(partitions_[i]->info.label) +

@@ -14,6 +14,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,12 +83,13 @@ class Scan {
   struct Reader;
   struct Partition {
     flow::PartitionInfo info;
-    int64_t position = 0;          // consumed up to here
-    int64_t frozen_position = -1;  // at the last Freeze
-    bool changed = true;           // since the last Freeze
-    bool waiting = false;          // kWait: nothing more for now
-    int64_t waiting_since_ns = 0;  // since when nothing has come
-    bool known_end = false;        // Read said kEnd: ends when its Reader is consumed
+    int64_t position = 0;               // consumed up to here
+    int64_t frozen_position = -1;       // at the last Freeze
+    bool changed = true;                // since the last Freeze
+    bool waiting = false;               // kWait: nothing more for now
+    int64_t waiting_since_ns = 0;       // since when nothing has come
+    std::optional<TimestampMs> ranked;  // its watermark in ready_; nullopt: not there
+    bool known_end = false;             // Read said kEnd: ends when its Reader is consumed
     std::unique_ptr<Reader> reader;
   };
 
@@ -98,6 +101,8 @@ class Scan {
   Status PeekTime(int index);
   int Choose();
   bool HasRows(int index) const;
+  void Rank(int index);  // puts a partition where its turn is, or out of the queue
+  void AskWaiting();
   Status Fill(int index);
   void Consume(int index, flow::Outputs& out);
   uint32_t StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32_t>& rows);
@@ -123,12 +128,23 @@ class Scan {
   ByteMap positions_;
   std::unique_ptr<Reader>
       spare_;  // one Reader kept between partitions: making one compiles expressions
+  // Partitions that may be read, in the order of their turns: (watermark, label, index). Those that
+  // wait are in waiting_.
+  struct Turn {
+    TimestampMs watermark;
+    std::string_view label;
+    int index;
+    auto operator<=>(const Turn&) const = default;
+  };
+  std::set<Turn> ready_;
+  std::set<int> waiting_;
   int current_ = -1;
   bool ended_ = false;
   bool dirty_ = true;  // the first epoch of a run records resolved positions
   bool clock_believed_ = true;
   TimestampMs highest_sealed_watermark_ = kWatermarkNone;
   int64_t next_poll_ns_ = 0;
+  int64_t next_idle_check_ns_ = 0;
   std::vector<std::pair<int, int64_t>> frozen_releases_;
   Batch view_;  // what is pushed: the reader's columns, with watermarks and a selection
   flow::DeadLetterBuilder dead_;

@@ -41,6 +41,7 @@ class MemorySource : public flow::Source {
     at_[p] = static_cast<size_t>(out.end_position);
     return at_[p] == files_[p].size() ? flow::ReadState::kEnd : flow::ReadState::kRows;
   }
+  bool MayRead(flow::PartitionIndex) const override { return true; }
   Status Peek(flow::PartitionIndex p, Batch& out) override {
     Append(p, 0, 100, out);
     return Status::Ok();

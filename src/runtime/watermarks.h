@@ -9,6 +9,8 @@
 #define WEIR_RUNTIME_WATERMARKS_H_
 
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -41,7 +43,11 @@ class SourceWatermarks {
 
   const Partition& at(int index) const { return partitions_[index]; }
   int size() const { return static_cast<int>(partitions_.size()); }
-  const std::vector<int>& active() const { return active_; }
+  // Partitions that hold the watermark, lowest first: (watermark, index).
+  const std::set<std::pair<TimestampMs, int>>& active() const { return active_; }
+  // The lowest watermark among those whose time is known, but for `index`: what alignment looks at.
+  // kWatermarkMax: no other.
+  TimestampMs LowestKnownOther(int index) const;
   // max event time - bound; kWatermarkNone when nothing is known.
   TimestampMs WatermarkOf(int index) const;
   // The minimum over the active partitions but `index`; kWatermarkMax when there is no other.
@@ -63,13 +69,14 @@ class SourceWatermarks {
     }
     // This partition's own watermark, for alignment.
     TimestampMs Own() const { return max_ == kWatermarkNone ? kWatermarkNone : max_ - bound_ms_; }
-    TimestampMs others() const { return others_; }
+    TimestampMs aligned_to() const { return aligned_to_; }
 
    private:
     friend class SourceWatermarks;
     int index_ = 0;
     int64_t bound_ms_ = 0;
     TimestampMs max_ = kWatermarkNone, others_ = kWatermarkMax, current_ = kWatermarkNone;
+    TimestampMs aligned_to_ = kWatermarkMax;
   };
   Run Begin(int index) const;
   void End(const Run& run);
@@ -81,11 +88,12 @@ class SourceWatermarks {
   bool AllEnded() const;
 
  private:
-  void Leave(int index);  // out of active_
+  std::pair<TimestampMs, int> Key(int index) const { return {WatermarkOf(index), index}; }
 
   int64_t bound_ms_;
   std::vector<Partition> partitions_;
-  std::vector<int> active_;  // so that 100,000 finished files cost nothing per batch
+  std::set<std::pair<TimestampMs, int>>
+      active_;  // ordered: 100,000 files cost a logarithm per batch
   int idle_count_ = 0;
   TimestampMs current_ = kWatermarkNone;
 };

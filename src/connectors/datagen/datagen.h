@@ -52,6 +52,7 @@ class DatagenSource : public flow::Source {
   Status Discover(std::vector<flow::PartitionInfo>& found) override;
   Result<flow::ReadState> Read(flow::PartitionIndex partition, uint32_t max_rows,
                                Batch& out) override;
+  bool MayRead(flow::PartitionIndex) const override { return true; }  // by rate: the clock says
   Status Peek(flow::PartitionIndex partition, Batch& out) override;
   Result<std::string> EncodePosition(flow::PartitionIndex partition, int64_t position) override;
   void Release(flow::PartitionIndex, int64_t) override {}  // nothing is kept for a position

@@ -74,6 +74,11 @@ Result<flow::ReadState> FileSource::Read(flow::PartitionIndex index, uint32_t ma
   return ReadRows(partition, max_rows, out);
 }
 
+bool FileSource::MayRead(flow::PartitionIndex index) const {
+  const State state = set_.announced[static_cast<size_t>(index)]->state;
+  return state != State::kParked && state != State::kAtEnd;
+}
+
 // Decodes until max_rows, or until the file has no more.
 Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t max_rows,
                                              Batch& out) {

@@ -48,6 +48,7 @@ class FileSource : public flow::Source {
   Status Discover(std::vector<flow::PartitionInfo>& found) override;
   Result<flow::ReadState> Read(flow::PartitionIndex partition, uint32_t max_rows,
                                Batch& out) override;
+  bool MayRead(flow::PartitionIndex partition) const override;
   Status Peek(flow::PartitionIndex partition, Batch& out) override;
   Result<std::string> EncodePosition(flow::PartitionIndex partition, int64_t position) override;
   void Release(flow::PartitionIndex partition, int64_t position) override;
