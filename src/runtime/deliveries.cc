@@ -413,6 +413,12 @@ std::vector<store::AckedNote> Deliveries::TakeAcked() {
   return notes;
 }
 
+void Deliveries::KeepAcked() {
+  for (auto& t : targets_) {
+    if (t->trim_to) t->acked_moved = true;
+  }
+}
+
 std::vector<std::pair<store::Spool*, EpochId>> Deliveries::TrimDue() {
   std::vector<std::pair<store::Spool*, EpochId>> due;
   for (auto& t : targets_) {

@@ -46,6 +46,9 @@ class Deliveries {
   std::vector<protocol::Park> parks() const;
   // A's that moved since the last call: they become durable with the next seal.
   std::vector<store::AckedNote> TakeAcked();
+  // The notes of the last TakeAcked could not be written: they are taken again, and nothing is
+  // trimmed.
+  void KeepAcked();
   // The notes of the last TakeAcked are durable: whole segments may go. Disk worker jobs are posted
   // by the caller.
   std::vector<std::pair<store::Spool*, EpochId>> TrimDue();

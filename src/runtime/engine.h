@@ -118,6 +118,7 @@ class Engine {
   void OnSealed(const Status& status);
   void TraceSealed();
   void AfterSeal();
+  void PostTrims();
   void RunWork(size_t sink, std::function<Status()> work);
   void OnWork(size_t sink, std::function<Status()> work, const Status& status);
   void MaintainStore();

@@ -100,6 +100,14 @@ std::vector<Graph::OperatorRef> Graph::operators() {
   return all;
 }
 
+void Graph::Resume(size_t scan) {
+  const TimestampMs watermark = scans_[scan]->watermark();
+  if (watermark == kWatermarkNone || watermark == kWatermarkMax) return;
+  for (const NodeState& state : nodes_) {
+    if (state.scan == static_cast<int>(scan)) Advance(state.node->id, watermark);
+  }
+}
+
 Result<Scan::Outcome> Graph::Poll(size_t scan) {
   for (NodeState& state : nodes_) {
     if (state.scan != static_cast<int>(scan)) continue;

@@ -50,6 +50,9 @@ class Graph {
   };
   std::vector<OperatorRef> operators();
 
+  // Takes up a restored scan's watermark: what it had closed is closed, and the first rows that
+  // fire now carry it.
+  void Resume(size_t scan);
   // Reads and pushes one batch of `scan` through everything below it.
   Result<Scan::Outcome> Poll(size_t scan);
   // The first failure below a Poll; sticky.

@@ -151,13 +151,7 @@ void Engine::AfterSeal() {
     if (sink.stage == nullptr) continue;
     if (auto work = sink.stage->Sealed(sealed_)) RunWork(i, std::move(work));
   }
-  for (const auto& [spool, acked] : deliveries_->TrimDue()) {
-    store::Spool* s = spool;
-    const EpochId to = acked;
-    for (size_t i = 0; i < graph_->sinks().size(); ++i) {
-      if (graph_->sinks()[i].spool == s) RunWork(i, [s, to] { return s->Trim(to); });
-    }
-  }
+  PostTrims();
   store_->RestoreReserve();
   // Keyed state never pauses a source: what is clean and above the share leaves memory, and comes
   // back from its blobs.
@@ -172,6 +166,17 @@ void Engine::AfterSeal() {
     bytes -= ref.op->Evict(keep > others ? keep - others : 0);
   }
   evictable_ = bytes <= share;
+}
+
+// A's that are durable now: the segments below them may go.
+void Engine::PostTrims() {
+  for (const auto& [spool, acked] : deliveries_->TrimDue()) {
+    for (size_t i = 0; i < graph_->sinks().size(); ++i) {
+      store::Spool* const s = spool;
+      const EpochId to = acked;
+      if (graph_->sinks()[i].spool == s) RunWork(i, [s, to] { return s->Trim(to); });
+    }
+  }
 }
 
 // Work of a sink on the disk worker: renames, receipt files, trims. In order with the seals.
@@ -212,19 +217,12 @@ void Engine::WriteAckedNotes() {
               [this, status] {
                 marks_in_flight_ = false;
                 if (status->ok()) {
-                  for (const auto& [spool, acked] : deliveries_->TrimDue()) {
-                    for (size_t i = 0; i < graph_->sinks().size(); ++i) {
-                      store::Spool* s = spool;
-                      const EpochId to = acked;
-                      if (graph_->sinks()[i].spool == s)
-                        RunWork(i, [s, to] { return s->Trim(to); });
-                    }
-                  }
+                  PostTrims();
                 } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
                   End(*status);
+                } else {
+                  deliveries_->KeepAcked();  // with the next seal, or the next turn
                 }
-                // No space or no lock: the note is carried by the next seal or the next start's
-                // receipt.
               });
 }
 

@@ -229,7 +229,8 @@ Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
     Status status = ref.op->Restore(store_->StateOf(ref.node->name));
     if (!status.ok()) return status.WithContext("restoring " + ref.node->name);
   }
-  for (auto& scan : graph_->scans()) {
+  for (size_t i = 0; i < graph_->scans().size(); ++i) {
+    const auto& scan = graph_->scans()[i];
     const auto watermark = body.watermarks.find(scan->name());
     const auto current = body.current.find(scan->name());
     Status status =
@@ -237,6 +238,7 @@ Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
                    watermark == body.watermarks.end() ? kWatermarkNone : watermark->second,
                    current == body.current.end() ? "" : current->second);
     if (!status.ok()) return status.WithContext("table " + std::string(scan->table_name()));
+    graph_->Resume(i);
   }
   totals_at_start_ = CountTotals();
   return Status::Ok();
