@@ -170,6 +170,7 @@ class Engine {
   bool compacting_ = false;
   bool compaction_due_ = true;
   bool marks_in_flight_ = false;
+  int64_t marks_retry_ns_ = 0;
   bool finish_posted_ = false;
   size_t next_scan_ = 0;
 

@@ -207,7 +207,9 @@ void Engine::OnWork(size_t sink, std::function<Status()> work, const Status& sta
 // A's that moved while nothing is sealed (an idle pipeline) become durable on their own.
 void Engine::WriteAckedNotes() {
   if (seal_state_ != SealState::kNone || marks_in_flight_ || phase_ == Phase::kDone) return;
-  if (CutDue(env_.clock.MonotonicNs())) return;  // the next seal carries them
+  const int64_t now_ns = env_.clock.MonotonicNs();
+  if (CutDue(now_ns)) return;  // the next seal carries them
+  if (now_ns < marks_retry_ns_) return;
   std::vector<store::AckedNote> notes = deliveries_->TakeAcked();
   if (notes.empty()) return;
   marks_in_flight_ = true;
@@ -221,7 +223,8 @@ void Engine::WriteAckedNotes() {
                 } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
                   End(*status);
                 } else {
-                  deliveries_->KeepAcked();  // with the next seal, or the next turn
+                  deliveries_->KeepAcked();  // with the next seal, or a later turn
+                  marks_retry_ns_ = env_.clock.MonotonicNs() + kSealRetryNs;
                 }
               });
 }
