@@ -46,8 +46,9 @@ Status Store::Impl::WriteFreshLineage(const Asked& asked, EpochId base, LineageR
   const std::pair<const char*, std::string> plan_rows[] = {
       {"plan.canonical", asked.canonical_plan}, {"plan.fingerprint", asked.fingerprint.ToHex()}};
   for (const auto& [key, value] : plan_rows) {
-    WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                             [&](Statement& row) { row.BindText(1, key).BindText(2, value); }));
+    WEIR_RETURN_IF_ERROR(Run(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+        [&key = key, &value = value](Statement& row) { row.BindText(1, key).BindText(2, value); }));
   }
   return Status::Ok();
 }
@@ -132,10 +133,11 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
       info.next_epoch = std::max(highest, info.base) + 1;
       WEIR_RETURN_IF_ERROR(impl.WriteRunRow(info, lineage.n, decision.reason, new_words));
       for (const auto& [sink, path] : new_claims) {
-        WEIR_RETURN_IF_ERROR(
-            impl.Run("INSERT OR REPLACE INTO claim VALUES (?, ?, ?)", [&](Statement& row) {
-              row.BindText(1, path).BindText(2, sink).BindInt(3, static_cast<int64_t>(info.run));
-            }));
+        WEIR_RETURN_IF_ERROR(impl.Run("INSERT OR REPLACE INTO claim VALUES (?, ?, ?)",
+                                      [&, &sink = sink, &path = path](Statement& row) {
+                                        row.BindText(1, path).BindText(2, sink).BindInt(
+                                            3, static_cast<int64_t>(info.run));
+                                      }));
       }
       return impl.Run("UPDATE resolution SET run = ? WHERE run IS NULL",
                       [&](Statement& row) { row.BindInt(1, static_cast<int64_t>(info.run)); });
