@@ -72,6 +72,7 @@ one() {
 doctest() {
   local name=$1 log=$logs/$1.doctest status=0
   shift
+  mkdir -p "${log%/*}"
   ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 "$@" >"$log" 2>&1 || status=$?
   local summary good bad
   summary=$(grep -a '^\[doctest\] test cases:' "$log" | tail -1 || true)

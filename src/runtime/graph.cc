@@ -180,6 +180,13 @@ void Graph::FailOnDead(const Batch& dead) {
     return c.IsNull(row) ? std::string() : std::string(c.strings[row]);
   };
   std::string where = text(5);
+  const Column& part = dead.column(6);
+  for (const auto& scan : scans_) {
+    if (scan->table_name() == where && !part.IsNull(row)) {
+      where = scan->LabelOf(static_cast<int32_t>(part.ints[row]));
+      break;
+    }
+  }
   const Column& pos = dead.column(7);
   if (!pos.IsNull(row)) where += " at position " + std::to_string(pos.ints[row]);
   RecordError(
@@ -209,7 +216,8 @@ std::vector<Graph::NodeBooksRef> Graph::Books() const {
   return all;
 }
 
-void Graph::SetBooks(const plan::Node& node, const flow::NodeBooks& books) {
+void Graph::SetBooks(const plan::Node& node, flow::NodeBooks books) {
+  books[flow::Count::kOpen] = 0;  // a gauge: the operator counts what it has restored
   NodeState& state = nodes_[node.id];
   if (state.scan >= 0)
     scans_[state.scan]->books() = books;

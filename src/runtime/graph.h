@@ -65,7 +65,7 @@ class Graph {
     flow::NodeBooks books;  // a copy, gauges included
   };
   std::vector<NodeBooksRef> Books() const;
-  void SetBooks(const plan::Node& node, const flow::NodeBooks& books);
+  void SetBooks(const plan::Node& node, flow::NodeBooks books);
   // Empty, or the equations that do not hold.
   std::string CheckBalance() const;
   uint64_t StateBytes() const;

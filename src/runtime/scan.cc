@@ -246,20 +246,31 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
   return r.raw.rows();
 }
 
-void Scan::EmitDead(int index, uint32_t stop, flow::Outputs& out) {
-  Reader& r = *partitions_[index]->reader;
+// Where the next dead letter or skipped record before row `stop` lies; INT64_MAX: there is none.
+int64_t Scan::NextDeadPosition(const Reader& r, uint32_t stop) const {
   const int64_t stop_position = stop < r.raw.rows() ? r.raw.positions[stop] : INT64_MAX;
-  std::vector<uint32_t> rows;
-  while (r.next_dead < r.dead.rows() && r.dead.positions[r.next_dead] < stop_position) {
-    rows.push_back(static_cast<uint32_t>(r.next_dead++));
+  int64_t next = INT64_MAX;
+  if (r.next_dead < r.dead.rows() && r.dead.positions[r.next_dead] < stop_position) {
+    next = r.dead.positions[r.next_dead];
   }
-  books_[flow::Count::kDead] += rows.size();
-  books_[flow::Count::kRead] += rows.size();
+  if (r.next_non_row < r.raw.non_rows.size() && r.raw.non_rows[r.next_non_row].before_row <= stop) {
+    next = std::min(next, r.raw.non_rows[r.next_non_row].pos);
+  }
+  return next;
+}
+
+// Passes the dead letters and skipped records that lie before `before`, in reading order.
+void Scan::EmitDead(int index, uint32_t stop, int64_t before, flow::Outputs& out) {
+  Reader& r = *partitions_[index]->reader;
   dead_.Clear();
-  for (; r.next_non_row < r.raw.non_rows.size(); ++r.next_non_row) {
-    const NonRow& record = r.raw.non_rows[r.next_non_row];
-    if (record.before_row > stop) break;
+  for (int64_t at = NextDeadPosition(r, stop); at < before; at = NextDeadPosition(r, stop)) {
     ++books_[flow::Count::kRead];
+    if (r.next_dead < r.dead.rows() && r.dead.positions[r.next_dead] == at) {
+      ++books_[flow::Count::kDead];
+      dead_.batch().AppendRow(r.dead, static_cast<uint32_t>(r.next_dead++));
+      continue;
+    }
+    const NonRow& record = r.raw.non_rows[r.next_non_row++];
     if (record.skipped) {
       ++books_[flow::Count::kSkipped];
     } else {
@@ -267,11 +278,20 @@ void Scan::EmitDead(int index, uint32_t stop, flow::Outputs& out) {
       dead_.AddRecord(scan_.table->name, index, record);
     }
   }
-  if (!rows.empty()) {
-    r.dead.SetSelection(std::move(rows));
-    out.Dead(r.dead);
-  }
   if (!dead_.empty()) out.Dead(dead_.batch());
+}
+
+void Scan::PushRows(int index, std::vector<uint32_t> rows, flow::Outputs& out) {
+  if (rows.empty()) return;
+  books_[flow::Count::kRead] += rows.size();
+  books_[flow::Count::kDecoded] += rows.size();
+  view_.partition = index;
+  view_.source = scan_.table->name;
+  if (rows.size() == view_.rows())
+    view_.ClearSelection();
+  else
+    view_.SetSelection(std::move(rows));
+  out.Main(view_);
 }
 
 void Scan::Consume(int index, flow::Outputs& out) {
@@ -281,19 +301,30 @@ void Scan::Consume(int index, flow::Outputs& out) {
   std::vector<uint32_t> rows;
   view_.ResetEmpty(r.rows == nullptr ? 0 : r.rows->rows());
   const uint32_t stop = StopRow(index, run, rows);
-  EmitDead(index, stop, out);
-  if (!rows.empty()) {
-    books_[flow::Count::kRead] += rows.size();
-    books_[flow::Count::kDecoded] += rows.size();
+  if (r.rows != nullptr) {
     for (size_t c = 0; c < r.rows->column_count(); ++c) view_.Borrow(r.rows->column(c));
     view_.positions = r.rows->positions;
-    view_.partition = index;
-    view_.source = scan_.table->name;
-    if (rows.size() == view_.rows())
-      view_.ClearSelection();
-    else
-      view_.SetSelection(std::move(rows));
-    out.Main(view_);
+  }
+  // In reading order: rows up to the next dead letter, then the dead letters up to the next row. So
+  // that those of the decoder and those of the queries stand as they were read, whatever the batch.
+  for (size_t from = 0;;) {
+    const int64_t dead_at = NextDeadPosition(r, stop);
+    size_t to = rows.size();
+    if (dead_at != INT64_MAX) {
+      to = from;
+      while (to < rows.size() && r.raw.positions[rows[to]] <= dead_at) ++to;
+    }
+    if (from == 0 && to == rows.size()) {
+      PushRows(index, rows, out);
+    } else {
+      PushRows(
+          index,
+          {rows.begin() + static_cast<ptrdiff_t>(from), rows.begin() + static_cast<ptrdiff_t>(to)},
+          out);
+    }
+    from = to;
+    if (dead_at == INT64_MAX) break;
+    EmitDead(index, stop, from < rows.size() ? r.raw.positions[rows[from]] : INT64_MAX, out);
   }
   const int64_t position = stop < r.raw.rows() ? r.raw.positions[stop] : r.raw.end_position;
   r.cursor = stop;

@@ -76,6 +76,8 @@ class Scan {
 
   flow::NodeBooks& books() { return books_; }
   const std::string& name() const { return node_.name; }
+  // The path of a partition, for messages.
+  const std::string& LabelOf(int32_t index) const { return partitions_[index]->info.label; }
   std::string_view table_name() const { return scan_.table->name; }
   void AppendStatus(std::string& json) const;  // `"watermark":..,"partitions":[..]`
 
@@ -106,7 +108,9 @@ class Scan {
   Status Fill(int index);
   void Consume(int index, flow::Outputs& out);
   uint32_t StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32_t>& rows);
-  void EmitDead(int index, uint32_t stop, flow::Outputs& out);
+  int64_t NextDeadPosition(const Reader& r, uint32_t stop) const;
+  void EmitDead(int index, uint32_t stop, int64_t before, flow::Outputs& out);
+  void PushRows(int index, std::vector<uint32_t> rows, flow::Outputs& out);
   void EndPartition(int index);
   void CheckIdle(int64_t now_ns);
 
