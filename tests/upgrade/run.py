@@ -38,7 +38,8 @@ PLANS = [
     "tests/crash/pipelines/upsert.sql",
 ]
 SETTINGS = ["--set", "weir.batch-rows=10", "--set", "execution.checkpointing.interval=1 ms"]
-SLOW = "scan.after_batch=delay:3@every"
+# What a state directory is called in the golden one: *.weir is not kept by git.
+STORED = "pipeline.state"
 
 
 def fingerprint(text, name="x"):
@@ -117,6 +118,7 @@ def unpack(name):
     for root, _, files in os.walk(work):
         for file in files:
             os.chmod(os.path.join(root, file), 0o644)
+    os.rename(os.path.join(work, STORED), os.path.join(work, "pipeline.weir"))
     # Git keeps no empty directories and the copy has no holes; nothing else differs from the day it was made.
     return Weir(work)
 
@@ -152,7 +154,7 @@ def record():
         print(f"{name} is there already; a new format gets a new directory")
         return
     from weirtest import workload  # noqa: PLC0415
-    work = os.path.join(WORK_DIR, "upgrade", "record")
+    work = "/tmp/golden/record"  # the directory keeps absolute paths: none of the machine that records
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.join(work, "expected"))
     workload.write_files(os.path.join(work, "in"), 11, 120, ("a", "b"))
@@ -166,13 +168,14 @@ def record():
                        ("db:out.db:latest", "latest.table")):
         with open(os.path.join(work, "expected", file), "wb") as f:
             f.write(compare.output_bytes(other, spec))
-    life = Weir(work)("run", "pipeline.sql", "--progress", "never", *SETTINGS, fault=f"{SLOW},seal.after_commit=kill@9")
+    life = Weir(work)("run", "pipeline.sql", "--progress", "never", *SETTINGS, fault="scan.after_batch=kill@14,scan.after_batch=delay:40@every")
     if life.code != KILLED:
         raise SystemExit(f"not killed: {life.log()}")
     for leftover in ("pipeline.weir/status.sock", "pipeline.weir/reserve", ".witness", "pipeline.weir/state.db-shm"):
         path = os.path.join(work, leftover)
         if os.path.lexists(path):
             os.unlink(path)
+    os.rename(os.path.join(work, "pipeline.weir"), os.path.join(work, STORED))
     shutil.copytree(work, target)
     print(f"recorded {name}")
 
