@@ -280,6 +280,8 @@ void Deliveries::StartDeliver(Target& target) {
   uint64_t rows = 0;
   target.delivering.assign(target.sinks.size(), 0);
   for (const auto& e : *epochs) {
+    // Committed by the disk worker, but its completion has not run: not counted, not delivered yet.
+    if (e.epoch > target.counted_to) break;
     uint64_t skip =
         target.acked && e.epoch == target.acked->epoch ? std::min(target.acked->rows, e.total) : 0;
     if (skip == e.total) continue;

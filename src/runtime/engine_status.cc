@@ -85,8 +85,9 @@ std::vector<protocol::Park> Engine::AllParks() const {
   }
   for (const auto& scan : graph_->scans()) {
     for (const flow::SourcePark& park : scan->parks()) {
-      all.push_back(
-          {std::string(scan->table_name()), "source", park.what, {protocol::Verb::kAcceptGap}});
+      std::string subject(scan->table_name());
+      if (park.partition >= 0) subject += ":" + scan->LabelOf(park.partition);
+      all.push_back({std::move(subject), "source", park.what, {protocol::Verb::kAcceptGap}});
     }
   }
   return all;
