@@ -119,7 +119,21 @@ def bulk(directory):
     return {"out.csv": "".join(out), "parts/": "".join(parts)}
 
 
-ORACLES = {"bulk": bulk, "stateless": stateless, "tumble": tumble, "session": session, "upsert": upsert}
+def spool(directory):
+    rows = []
+    for path in glob.glob(os.path.join(directory, "*.jsonl")):
+        with open(path, encoding="utf-8") as f:
+            for line in f:
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    continue
+                rows.append([row["id"], row.get("p")])
+    rows.sort(key=lambda row: [(value is not None, value) for value in row])
+    return {"db:out.db:t": "".join(json.dumps(row) + "\n" for row in rows)}
+
+
+ORACLES = {"bulk": bulk, "spool": spool, "stateless": stateless, "tumble": tumble, "session": session, "upsert": upsert}
 # Compared as a multiset: the order of sessions that end together is first-seen of their keys, which weir may count
 # from a merged session's first row or from its last; docs/sql.md says which.
 UNORDERED = {"sessions.jsonl"}

@@ -58,15 +58,19 @@ def fill(directory, leave_kib):
     path = os.path.join(directory, "ballast")
     space = os.statvfs(directory)
     left = space.f_bavail * space.f_frsize - (leave_kib << 10)
-    with open(path, "wb") as f:
-        try:
+    try:
+        with open(path, "wb") as f:
             while left > 0:
                 f.write(b"\0" * min(left, 1 << 16))
                 left -= 1 << 16
-            f.flush()
-        except OSError:
-            pass
+    except OSError:  # full already, or full a little earlier
+        pass
     return path
+
+
+def free(ballast):
+    if os.path.exists(ballast):
+        os.unlink(ballast)
 
 
 def box(name, text, rows=4000):
@@ -136,7 +140,7 @@ INSERT INTO out SELECT id, k, v, ts FROM src;
             if size >= len(want):
                 raise Failure("the disk was never full: the case shows nothing")
             time.sleep(1)
-            os.unlink(ballast)
+            free(ballast)
             wait_for(weir, "all rows", lambda: os.path.getsize(os.path.join(small, "out.jsonl")) == len(want), process)
             wait_for(weir, "health", lambda: health(weir).get("health") == "healthy", process)
             process.signal(signal.SIGTERM)
@@ -167,7 +171,7 @@ INSERT INTO out SELECT id, k FROM src;
             require_whole_lines(compare.rolling_bytes(os.path.join(small, "parts")))
             process.kill()
         require_whole_lines(compare.rolling_bytes(os.path.join(small, "parts")))
-        os.unlink(ballast)
+        free(ballast)
         weir("run", "pipeline.sql", "--progress", "never", *SETTINGS, want=0)
         compare.require_equal(want, compare.rolling_bytes(os.path.join(small, "parts")), "parts", weir.log())
 
@@ -182,7 +186,7 @@ INSERT INTO out SELECT id, k, v FROM src;
     weir = box(f"state-{kind}", SOURCE.format(follow=FOLLOW) + select)
     small = os.path.join(weir.cwd, "small")
     args = ["--data-dir", "small/state", "--set", "weir.disk.min-free=1 b", *SETTINGS]
-    with small_disk(kind, small, 24):
+    with small_disk(kind, small, 48):
         def status():
             life = weir("status", "--data-dir", "small/state", "--json")
             import json  # noqa: PLC0415
@@ -195,7 +199,7 @@ INSERT INTO out SELECT id, k, v FROM src;
             wait_for(weir, "a degraded health", lambda: status().get("health") == "degraded", process)
             before = status().get("sealed_epoch")
             time.sleep(1)
-            os.unlink(ballast)
+            free(ballast)
             wait_for(weir, "all rows", lambda: os.path.getsize(os.path.join(weir.cwd, "out.jsonl")) == len(want), process,
                      status=status)
             wait_for(weir, "more epochs", lambda: status().get("sealed_epoch", 0) > before, process, status=status)
@@ -217,7 +221,7 @@ INSERT INTO out SELECT id FROM src;
         ballast = fill(small, 0)
         args = ["run", "pipeline.sql", "--progress", "never", "--data-dir", "small/state", "--set", "weir.disk.min-free=1 b"]
         weir(*args, timeout=100, want=75)
-        os.unlink(ballast)
+        free(ballast)
         weir(*args, want=0)
         if compare.output_bytes(weir.cwd, "out.jsonl").count(b"\n") != 600:
             raise Failure("rows are missing", weir.log())
@@ -242,7 +246,7 @@ INSERT INTO t SELECT id, k, v, '0123456789012345678901234567890123456789' AS pad
             if status.get("health") != "degraded" or not status.get("spool_bytes"):
                 raise Failure(f"not degraded with a full target: {status}", process.err())
             waiting = sum(os.path.getsize(p) for p in glob.glob(os.path.join(weir.cwd, "pipeline.weir/spool/*/*")))
-            os.unlink(ballast)
+            free(ballast)
             wait_for(weir, "the spool to drain",
                      lambda: health(weir).get("health") == "healthy" and not health(weir).get("spool_bytes"), process, 120)
             process.signal(signal.SIGTERM)

@@ -11,8 +11,9 @@ def _stamp(ms):
     return oracle.text(ms)
 
 
-def events(seed, rows, name, late_share=0.02, bad_share=0.01, keys=17, step_ms=40):
-    """The lines of one file. Out of order by up to 3 s; some rows come a minute late; some lines are bad."""
+def events(seed, rows, name, late_share=0.02, bad_share=0.01, keys=17, step_ms=40, pad=0):
+    """The lines of one file. Out of order by up to 3 s; some rows come a minute late; some lines are bad. `pad`: so many
+    random bytes as text in a field p of their own."""
     rng = random.Random(f"{seed}/{name}")
     lines = []
     for i in range(rows):
@@ -25,6 +26,8 @@ def events(seed, rows, name, late_share=0.02, bad_share=0.01, keys=17, step_ms=4
             ts -= 60000
         row = {"id": f"{name}-{i}", "k": f"k{rng.randrange(keys)}", "v": rng.randrange(-1000, 1000), "ts": _stamp(ts),
                "d": rng.choice(["1", "0", "5"]) if roll > 0.03 else "x"}
+        if pad:
+            row["p"] = rng.randbytes(pad).hex()
         lines.append(json.dumps(row, separators=(",", ":")))
     return lines
 
