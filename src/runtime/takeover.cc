@@ -126,6 +126,8 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
     spool.directory = io::JoinPath(io::JoinPath(options_.directory, "spool"), folder);
     spool.sink = sink.name;
     spool.schema = sink.output;
+    // Small enough that a drained backlog gives its space back; the segment being written stays.
+    spool.segment_bytes = 256 << 10;
     if (!fresh) spool.acked = ProvenDelivered(*store_, target);
     return store::NewSpool(env_, spool);
   };

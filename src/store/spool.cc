@@ -173,6 +173,8 @@ class SpoolImpl : public Spool {
     extent.blob = EncodeSpoolExtent({writer_.number(), writer_.end(), epoch, rows_total_});
     previous_ = epoch;
     first_new_ = epoch + 1;
+    // The books become part of the epoch that this extent is sealed with.
+    books_[flow::Count::kSealed] += epoch_rows_;
     epoch_rows_ = 0;
     epoch_begin_ = kNoBlockYet;
     frozen_bytes_ = open_bytes_.exchange(0);
@@ -198,7 +200,6 @@ class SpoolImpl : public Spool {
 
   std::function<Status()> Sealed(EpochId epoch) override {
     if (!frozen_ || frozen_->epoch != epoch) return nullptr;
-    books_[flow::Count::kSealed] += frozen_->rows;
     sealed_bytes_ += frozen_bytes_.exchange(0);
     index_.Add(*frozen_);
     frozen_.reset();

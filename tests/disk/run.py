@@ -248,7 +248,7 @@ INSERT INTO t SELECT id, k, v, '0123456789012345678901234567890123456789' AS pad
             waiting = sum(os.path.getsize(p) for p in glob.glob(os.path.join(weir.cwd, "pipeline.weir/spool/*/*")))
             free(ballast)
             wait_for(weir, "the spool to drain",
-                     lambda: health(weir).get("health") == "healthy" and not health(weir).get("spool_bytes"), process, 120)
+                     lambda: health(weir).get("health") == "healthy" and not health(weir)["targets"][0]["undelivered_rows"], process, 120)
             process.signal(signal.SIGTERM)
             life = process.wait()
             if life.code != 0:
