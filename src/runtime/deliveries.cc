@@ -143,6 +143,8 @@ void Deliveries::CountSealed(Target& target, bool recount) {
       return;
     }
     for (const auto& e : *epochs) {
+      // Committed by the disk worker, but the loop has not been told: not sealed for us yet.
+      if (e.epoch > sealed_) return WriteBooks(target);
       uint64_t skip = target.acked && e.epoch == target.acked->epoch ? target.acked->rows : 0;
       for (size_t s = 0; s < target.left.size(); ++s) {
         const uint64_t done = std::min(skip, e.rows[s]);
