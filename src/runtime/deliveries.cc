@@ -412,7 +412,8 @@ std::vector<store::AckedNote> Deliveries::TakeAcked() {
     if (!t->acked_moved) continue;
     t->acked_moved = false;
     notes.push_back({t->name, *t->acked, t->seen});
-    t->trim_to = t->undelivered == 0 ? std::max(sealed_, t->acked->epoch) : t->acked->epoch - 1;
+    // A may end within its epoch, and a start takes only the epoch before it as proven whole.
+    t->trim_to = t->acked->epoch - 1;
   }
   return notes;
 }
