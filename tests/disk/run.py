@@ -267,6 +267,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="every check on both kinds of file system")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what is mounted is unmounted
     report = Report("disk", LOG_DIR)
     checks = []
     for i, check in enumerate(CHECKS):
