@@ -22,7 +22,7 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 
-from weirtest.weir import BUILD, CLEAN_ENV, ROOT  # noqa: E402
+from weirtest.weir import BUILD, CLEAN_ENV, ROOT, Peak  # noqa: E402
 
 DATA = os.path.join(BUILD, "bench-data")
 WORK = os.path.join(BUILD, "bench-work")
@@ -87,13 +87,14 @@ class Bench:
         begun = time.monotonic()
         process = subprocess.Popen(command, cwd=work, env=CLEAN_ENV, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=subprocess.PIPE)
+        peak = Peak(process.pid)
         text = process.stdout.read() if out == subprocess.PIPE else b""
         error = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             raise Wrong(f"{' '.join(command[:3])}: exit {process.returncode}: {error[-500:].decode()}")
-        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, time.monotonic() - begun, text
+        return usage.ru_utime + usage.ru_stime, peak.stop(), time.monotonic() - begun, text
 
     def start(self, work, *args):
         return subprocess.Popen([self.weir, "run", "pipeline.sql", "--progress", "never", *args], cwd=work, env=CLEAN_ENV,

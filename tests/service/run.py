@@ -5,6 +5,7 @@
 """
 import argparse
 import gzip
+import json
 import os
 import resource
 import shutil
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 from weirtest import compare, oracle  # noqa: E402
 from weirtest.books import require_balance  # noqa: E402
 from weirtest.report import Failure, Report, Skip  # noqa: E402
-from weirtest.weir import BUILD, CLEAN_ENV, LOG_DIR, WORK_DIR, Weir, binary_of  # noqa: E402
+from weirtest.weir import BUILD, CLEAN_ENV, LOG_DIR, WORK_DIR, Peak, Weir, binary_of  # noqa: E402
 
 FOLLOW = """CREATE TABLE src (v INT)
   WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'json', 'source.monitor-interval' = '20 ms');
@@ -55,6 +56,12 @@ class Box(Weir):
         except Failure:
             return []
         return [int(line.split(b":")[1].rstrip(b"}")) for line in data.splitlines() if line.endswith(b"}")]
+
+    def values_text(self):
+        try:
+            return compare.output_bytes(self.cwd, self.out_path)
+        except Failure:
+            return b""
 
     def wait(self, want, process=None, seconds=20):
         until = time.monotonic() + seconds
@@ -355,58 +362,66 @@ def output_on_another_filesystem(box):
 
 HELD = """SET 'weir.memory.limit' = '{limit}';
 CREATE TABLE src (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
-  WITH ('connector' = 'filesystem', 'path' = 'in/', 'format' = 'json', 'scan.watermark.alignment.max-drift' = '100 h');
+  WITH ('connector' = 'filesystem', 'path' = 'in/', 'format' = 'json', 'source.monitor-interval' = '20 ms',
+        'scan.watermark.alignment.max-drift' = '100 h');
 CREATE TABLE out (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
 INSERT INTO out SELECT k, COUNT(*) AS n FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' MINUTE)
   GROUP BY window_start, window_end, k;
 """
 
 
-def held_watermark(box):
-    """Open windows of more than five times the memory limit: the source goes on, memory stays bounded, all close right.
-
-    File `a` holds the watermark at the beginning; `b` fills one window after the other, all open at once."""
-    windows, keys, pad = 12, 4000, "x" * 80
+def _held(box, limit, windows, keys, pad):
+    """One followed run: `a` stands at its end and holds the watermark, `b` fills one window after the other, all open
+    at once; then both are released. The resident peak."""
     begin = 1709287200000
-    with open(box.path("in", "a"), "w", encoding="utf-8") as f:
-        f.write(f'{{"k":"first","ts":"{oracle.text(begin)}"}}\n')
-        f.write(f'{{"k":"last","ts":"{oracle.text(begin + windows * 600000)}"}}\n')
+    with open(box.path("pipeline.sql"), "w", encoding="utf-8") as f:
+        f.write(HELD.format(limit=limit))
+    box.put("a", f'{{"k":"first","ts":"{oracle.text(begin)}"}}\n')
     with open(box.path("in", "b"), "w", encoding="utf-8") as f:
         for w in range(windows):
             for repeat in range(2):
-                for k in range(keys):
-                    f.write(f'{{"k":"{pad}{k}","ts":"{oracle.text(begin + w * 600000 + 1000 + repeat)}"}}\n')
-    want = [f'{{"k":"first","n":1}}\n'] + [f'{{"k":"{pad}{k}","n":2}}\n' for k in range(keys)] * windows
-    want.append('{"k":"last","n":1}\n')
-    held = windows * keys * (len(pad) + 48)
-    limit = 1 << 20
-    if held < 5 * limit:
-        raise Failure("the case holds too little")
-    peaks = {}
-    binary = os.path.join(BUILD, "release", "weir")
-    for name in ("1 mib", "1 gib"):
-        with open(box.path("pipeline.sql"), "w", encoding="utf-8") as f:
-            f.write(HELD.format(limit=name))
-        shutil.rmtree(box.path("pipeline.weir"), ignore_errors=True)
-        for leftover in os.listdir(box.cwd):
-            if "out.jsonl" in leftover:
-                os.unlink(box.path(leftover))
-        process = subprocess.Popen([binary if os.path.exists(binary) else binary_of("fault"), "run", "pipeline.sql", "--progress",
-                                    "never", "--set", "execution.checkpointing.interval=20 ms"], cwd=box.cwd,
-                                   env=CLEAN_ENV, stderr=subprocess.PIPE)
-        error = process.stderr.read().decode()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise Failure(f"exit {process.returncode}", error)
-        peaks[name] = usage.ru_maxrss * 1024
-        compare.require_equal("".join(want).encode(), compare.output_bytes(box.cwd, "out.jsonl"), f"limit {name}", error)
-    require_balance(box.status("pipeline.sql"), box.log(), settled=False)
-    saved = peaks["1 gib"] - peaks["1 mib"]
-    print(f"# held-watermark: {held >> 20} MiB held; peak {peaks['1 mib'] >> 20} MiB with a limit of 1 MiB, "
-          f"{peaks['1 gib'] >> 20} MiB with 1 GiB")
-    if saved < held // 4:
-        raise Failure(f"the limit saved {saved >> 20} MiB of {held >> 20} MiB: {peaks}")
+                stamp = oracle.text(begin + w * 600000 + 1000 + repeat)
+                f.writelines(f'{{"k":"{pad}{k}","ts":"{stamp}"}}\n' for k in range(keys))
+    release = os.path.join(BUILD, "release", "weir")
+    box.binary = release if os.path.exists(release) else binary_of("fault")
+    with box.start("run", "pipeline.sql", "--progress", "never", "--set", "execution.checkpointing.interval=20 ms") as process:
+        peak = Peak(process.pid)
+
+        def status():
+            life = box("status", "pipeline.sql", "--json")
+            return json.loads(life.out) if life.code == 0 else {}
+
+        def wait_for(what, condition):
+            until = time.monotonic() + 120
+            while not condition():
+                if not process.running() or time.monotonic() > until:
+                    raise Failure(f"{what}: {status()}", process.err())
+                time.sleep(0.05)
+
+        rows = windows * keys * 2 + 1
+        wait_for("rows read", lambda: status().get("books", {}).get("scan:src", {}).get("read") == rows)
+        if box.values_text():
+            raise Failure("a window fired although the watermark was held", process.err())
+        for name in "ab":
+            box.append(name, f'{{"k":"last","ts":"{oracle.text(begin + (windows + 5) * 600000)}"}}\n')
+        want = '{"k":"first","n":1}\n' + "".join(f'{{"k":"{pad}{k}","n":2}}\n' for k in range(keys)) * windows
+        wait_for("all windows", lambda: len(box.values_text()) >= len(want))
+        compare.require_equal(want.encode(), box.values_text(), f"limit {limit}", process.err())
+        require_balance(status(), process.err(), settled=False)
+        box.stop(process)
+        return peak.stop()
+
+
+def held_watermark(box):
+    """Open windows of more than five times the memory limit: the source goes on, memory stays bounded, all close right."""
+    windows, keys, pad, limit = 60, 9000, "x" * 80, 8 << 20
+    free = _held(Box("held-watermark-free", HELD.format(limit="1 gib")), "1 gib", windows, keys, pad)
+    bound = _held(box, "8 mib", windows, keys, pad)
+    print(f"# held-watermark: resident peak {free >> 20} MiB with 1 GiB, {bound >> 20} MiB with a limit of 8 MiB")
+    if free < 5 * limit:
+        raise Failure(f"the open windows are {free} bytes at most: they held too little to show anything")
+    if bound > 5 * limit:
+        raise Failure(f"{bound} bytes resident with a limit of {limit}, {free} without: memory is not bounded")
 
 
 CHECKS = [half_line, inode_reused_shorter, inode_reused_shorter_stopped, inode_reused_longer, inode_reused_longer_stopped,
@@ -420,7 +435,7 @@ def box_of(check):
         idle = ", 'scan.watermark.idle-timeout' = '500 ms'" if check is idle_file_lets_go else ""
         return Box(name, WINDOW.format(idle=idle))
     if check is held_watermark:
-        return Box(name, HELD.format(limit="1 mib"))
+        return Box(name, HELD.format(limit="8 mib"))
     if check is output_on_another_filesystem:
         return Box(name, out="mounted/", sink=", 'sink.rolling-policy.file-size' = '200 b', 'sink.rolling-policy.rollover-interval' = '200 ms'")
     return Box(name)

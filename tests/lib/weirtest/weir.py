@@ -173,6 +173,32 @@ class Weir:
         return "\n".join(life.log() for life in self.lives[-6:])
 
 
+class Peak:
+    """The resident peak of a process, from VmHWM while it runs. Not ru_maxrss: that counts what the process was before
+    exec, which is the Python that started it."""
+
+    def __init__(self, pid):
+        self.bytes, self.path = 0, f"/proc/{pid}/status"
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+        self.thread.start()
+
+    def _watch(self):
+        while not self.ended.wait(0.003):
+            try:
+                with open(self.path, encoding="utf-8") as f:
+                    match = re.search(r"VmHWM:\s*(\d+) kB", f.read())
+            except OSError:
+                return
+            if match:  # a zombie has none
+                self.bytes = max(self.bytes, int(match.group(1)) * 1024)
+
+    def stop(self):
+        self.ended.set()
+        self.thread.join()
+        return self.bytes
+
+
 def binary_of(preset):
     path = os.path.join(BUILD, preset, "weir")
     if not os.access(path, os.X_OK):
