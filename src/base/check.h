@@ -1,6 +1,6 @@
-// CHECK: an invariant of the code. Always on; a failure aborts the process, systemd restarts it, and
-// takeover is the tested path from there. Never for input, files or networks: those give a Status or a
-// dead letter.
+// CHECK: an invariant of the code. Always on; a failure aborts the process, systemd restarts it,
+// and takeover is the tested path from there. Never for input, files or networks: those give a
+// Status or a dead letter.
 //
 // WEIR_CHECK is the same for headers: in a unit test the short name is doctest's.
 #ifndef WEIR_BASE_CHECK_H_

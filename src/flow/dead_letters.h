@@ -1,4 +1,5 @@
-// Dead letters: rows and records that could not be read, computed or accepted, as rows of plan::DeadLetterSchema().
+// Dead letters: rows and records that could not be read, computed or accepted, as rows of
+// plan::DeadLetterSchema().
 #ifndef WEIR_FLOW_DEAD_LETTERS_H_
 #define WEIR_FLOW_DEAD_LETTERS_H_
 
@@ -20,9 +21,9 @@ class DeadLetterBuilder {
   DeadLetterBuilder();
   void Clear();
   bool empty() const { return batch_.rows() == 0; }
-  void AddRow(DeadStage stage, std::string_view code, std::string_view message, const Batch& from, uint32_t row,
-              const Schema& schema);
-  void AddRecord(std::string_view source, int32_t partition, const NonRow& record);   // stage decode
+  void AddRow(DeadStage stage, std::string_view code, std::string_view message, const Batch& from,
+              uint32_t row, const Schema& schema);
+  void AddRecord(std::string_view source, int32_t partition, const NonRow& record);  // stage decode
   Batch& batch() { return batch_; }
 
  private:

@@ -68,7 +68,8 @@ class Source {
   // Appends rows of one partition to `out` (already Reset to the raw schema by the caller) until
   // max_rows. Sets end_position, positions, non_rows.
   virtual Result<ReadState> Read(PartitionIndex partition, uint32_t max_rows, Batch& out) = 0;
-  // Whether Read could give anything now. Cheap: asked of every partition that waits, at each poll interval.
+  // Whether Read could give anything now. Cheap: asked of every partition that waits, at each poll
+  // interval.
   virtual bool MayRead(PartitionIndex partition) const = 0;
   // Reads rows from the first 64 KiB of a partition that has not been read yet, without moving its
   // position (peek; time.md "Files").

@@ -83,8 +83,8 @@ class EventLoop : public Loop {
 
   void RunOnce(int64_t max_wait_ms) override {
     if (max_wait_ms <= 0) {
-      // ONCE too: without it libevent goes on as long as a descriptor stays readable, and ours stays
-      // so until the turn has collected the completions.
+      // ONCE too: without it libevent goes on as long as a descriptor stays readable, and ours
+      // stays so until the turn has collected the completions.
       (void)event_base_loop(base_, EVLOOP_NONBLOCK | EVLOOP_ONCE);
       return;
     }

@@ -1,5 +1,6 @@
-// ConnectorSpec: what a connector can do, as data. Each connector defines one (connectors/x/x_spec.cc); app/ lists them; the binder
-// refuses impossible uses with line and column, and explain prints guarantees from it.
+// ConnectorSpec: what a connector can do, as data. Each connector defines one
+// (connectors/x/x_spec.cc); app/ lists them; the binder refuses impossible uses with line and
+// column, and explain prints guarantees from it.
 #ifndef WEIR_PLAN_CONNECTOR_SPEC_H_
 #define WEIR_PLAN_CONNECTOR_SPEC_H_
 
@@ -15,7 +16,7 @@ namespace weir::plan {
 enum class Guarantee { kExactlyOnce, kAtLeastOnce };
 
 struct MetadataSpec {
-  std::string_view key;          // 'file.path'
+  std::string_view key;  // 'file.path'
   Type type;
   std::string_view doc;
 };
@@ -23,18 +24,19 @@ struct MetadataSpec {
 struct TableDef;
 
 struct ConnectorSpec {
-  std::string_view name = {};                       // 'filesystem'
+  std::string_view name = {};  // 'filesystem'
   std::string_view doc = {};
   bool source = false;
   bool sink = false;
-  bool needs_format = false;                   // 'format' option is required
-  std::span<const std::string_view> formats = {};   // allowed ones
-  std::span<const OptionSpec> options = {};         // without 'connector', 'format' and the format's own
+  bool needs_format = false;                       // 'format' option is required
+  std::span<const std::string_view> formats = {};  // allowed ones
+  std::span<const OptionSpec> options = {};  // without 'connector', 'format' and the format's own
   std::span<const MetadataSpec> metadata = {};
-  bool sink_accepts_updates = false;           // an upsert by PRIMARY KEY is possible
+  bool sink_accepts_updates = false;  // an upsert by PRIMARY KEY is possible
   Guarantee sink_guarantee = Guarantee::kExactlyOnce;
-  std::string_view sink_guarantee_reason = {};      // where it is weaker than exactly once
-  // Checks that go beyond single values (combinations, schema). Appends messages with positions. May be null.
+  std::string_view sink_guarantee_reason = {};  // where it is weaker than exactly once
+  // Checks that go beyond single values (combinations, schema). Appends messages with positions.
+  // May be null.
   void (*check)(const TableDef& table, bool as_sink, std::vector<struct Diagnostic>& out) = nullptr;
   // The input ends by itself.
   bool (*bounded)(const TableDef& table) = nullptr;
@@ -43,8 +45,8 @@ struct ConnectorSpec {
 struct Diagnostic {
   enum class Severity { kError, kWarning, kNote } severity = Severity::kError;
   Position position;
-  std::string message;           // one line, without position
-  std::string hint;              // "did you mean ..." or the way out; may be empty
+  std::string message;  // one line, without position
+  std::string hint;     // "did you mean ..." or the way out; may be empty
 };
 
 }  // namespace weir::plan

@@ -12,7 +12,8 @@ std::string ExplainText(const Plan& plan, const std::string& fingerprint_hex);
 std::string ExplainJson(const Plan& plan, const std::string& fingerprint_hex);
 // Markdown of all option tables: docs/options.md is this text, a test compares.
 std::string OptionsMarkdown(std::span<const ConnectorSpec* const> connectors);
-std::string ConnectorsText(std::span<const ConnectorSpec* const> connectors);   // weir explain --connectors
+std::string ConnectorsText(
+    std::span<const ConnectorSpec* const> connectors);  // weir explain --connectors
 
 }  // namespace weir::plan
 

@@ -159,7 +159,8 @@ void Scan::Rank(int index) {
   else
     waiting_.erase(index);
   if (!HasRows(index)) return;
-  // Without event time: in the order of discovery (by path; of a rotated file the rest comes first).
+  // Without event time: in the order of discovery (by path; of a rotated file the rest comes
+  // first).
   p.ranked = has_rowtime_ ? watermarks_.WatermarkOf(index) : index;
   ready_.insert({*p.ranked, p.info.label, index});
 }

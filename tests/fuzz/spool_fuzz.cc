@@ -1,4 +1,5 @@
-// Any bytes as a spool segment: a start and a delivery either take it or name what is wrong with it.
+// Any bytes as a spool segment: a start and a delivery either take it or name what is wrong with
+// it.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,9 +59,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     segment += weir::store::EncodeBlock(weir::store::BlockKind::kRows, data[1], 0, payload);
     weir::StreamDigest digest;
     digest.Update(payload);
-    segment += weir::store::EncodeBlock(
-        weir::store::BlockKind::kEnd, 0, 1,
-        weir::store::EncodeEpochEnd({data[1], data[1], digest.Value()}));
+    segment +=
+        weir::store::EncodeBlock(weir::store::BlockKind::kEnd, 0, 1,
+                                 weir::store::EncodeEpochEnd({data[1], data[1], digest.Value()}));
   }
   files.PutFile("/spool/" + SegmentName(1), segment);
   for (const uint64_t end : {static_cast<uint64_t>(segment.size()), header}) {

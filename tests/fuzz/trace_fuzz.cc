@@ -1,5 +1,5 @@
-// Any bytes as a trace: a verdict, never a crash; and the verdict does not depend on what follows the
-// event that was refused.
+// Any bytes as a trace: a verdict, never a crash; and the verdict does not depend on what follows
+// the event that was refused.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
