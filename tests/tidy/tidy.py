@@ -52,6 +52,8 @@ THIRD_PARTY = {
     "zstd": "data store",
     "utf8proc.h": "operators",
     "sqlite3.h": "sqlite",
+    "rdkafka": "connectors",
+    "openssl/": "connectors",
     "CLI/": "app",
     "toml++/": "app",
     "doctest/": "@test",
