@@ -13,6 +13,7 @@
 #include "connectors/filesystem/filesystem_spec.h"
 #include "connectors/filesystem/path.h"
 #include "connectors/filesystem/rolling_stage.h"
+#include "connectors/kafka/kafka_spec.h"
 #include "connectors/print/print.h"
 #include "connectors/sqlite/sqlite_sink.h"
 #include "flow/dead_letters.h"
@@ -22,8 +23,8 @@ namespace {
 
 using plan::ColumnDef;
 
-constexpr const plan::ConnectorSpec* kConnectors[] = {&kBlackholeSpec, &kDatagenSpec,
-                                                      &kFilesystemSpec, &kPrintSpec, &kSqliteSpec};
+constexpr const plan::ConnectorSpec* kConnectors[] = {
+    &kBlackholeSpec, &kDatagenSpec, &kFilesystemSpec, &kKafkaSpec, &kPrintSpec, &kSqliteSpec};
 constexpr std::string_view kTargetPrefix = "sqlite:";
 
 Result<std::string> AbsolutePathOf(const ConnectorContext& context, const plan::TableDef& table) {

@@ -19,6 +19,7 @@ struct MetadataSpec {
   std::string_view key;  // 'file.path'
   Type type;
   std::string_view doc;
+  bool writable = false;  // a sink takes the column, unless it is VIRTUAL
 };
 
 struct TableDef;

@@ -65,6 +65,7 @@ const char* EdgeName(Edge edge) {
 void AddTable(const TableDef& table, Line& line) {
   line.Add("connector", table.connector == nullptr ? "" : table.connector->name);
   if (!table.format.empty()) line.Add("format", table.format);
+  if (!table.key_format.empty()) line.Add("key format", table.key_format);
   const auto add = [&](std::span<const OptionSpec> specs) {
     for (const auto& [name, value] : table.options.all()) {
       const OptionSpec* spec = FindOption(specs, name);

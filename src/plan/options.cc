@@ -108,6 +108,11 @@ const OptionSpec* FindOption(std::span<const OptionSpec> specs, std::string_view
     if (spec.name == name) return &spec;
   }
   for (const OptionSpec& spec : specs) {
+    if (!spec.name.ends_with('*')) continue;
+    const std::string_view before = spec.name.substr(0, spec.name.size() - 1);
+    if (name.size() > before.size() && name.starts_with(before)) return &spec;
+  }
+  for (const OptionSpec& spec : specs) {
     const size_t hash = spec.name.find('#');
     if (hash == std::string_view::npos) continue;
     const std::string_view before = spec.name.substr(0, hash);

@@ -43,7 +43,8 @@ struct OptionValue {
 };
 
 // The spec of `name`, or null. A spec "fields.#.kind" is that of "fields.COLUMN.kind" for every
-// column; `column` (may be null) then gets what stands for #, else "".
+// column; `column` (may be null) then gets what stands for #, else "". A spec "properties.*" is
+// that of every other name that begins so: what stands for * is the connector's to judge.
 const OptionSpec* FindOption(std::span<const OptionSpec> specs, std::string_view name,
                              std::string_view* column = nullptr);
 

@@ -166,5 +166,14 @@ TEST_CASE("format options become what the decoder takes") {
   CHECK_FALSE(FormatSpecOf("avro", {}, {}, 1, 1));
 }
 
+TEST_CASE("a spec with a * stands for every other name that begins so") {
+  constexpr OptionSpec kSpecs[] = {{.name = "p.*", .doc = "Any."},
+                                   {.name = "p.one", .doc = "One."}};
+  CHECK(FindOption(kSpecs, "p.one") == &kSpecs[1]);
+  CHECK(FindOption(kSpecs, "p.two.three") == &kSpecs[0]);
+  CHECK(FindOption(kSpecs, "p.") == nullptr);
+  CHECK(FindOption(kSpecs, "q.one") == nullptr);
+}
+
 }  // namespace
 }  // namespace weir::plan

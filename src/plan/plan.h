@@ -49,6 +49,13 @@ struct TableDef {
   std::vector<int> primary_key;  // column indexes; NOT ENFORCED
   Options options;               // connector's, format's, checked
   FormatSpec format_spec;        // from the options; zone from SET
+  // What the format's bytes hold: physical columns, by index, ascending. Of a record with a key
+  // (Kafka) those of the value; key_columns are those of the key, in the order of 'key.fields', and
+  // a column may be in both ('value.fields-include' = 'ALL').
+  std::vector<int> value_columns;
+  std::string key_format;  // "" when the key is not read or written
+  std::vector<int> key_columns;
+  FormatSpec key_format_spec;
 };
 
 // Reads a table. Output: the wanted columns of the table (physical, metadata, computed), in table

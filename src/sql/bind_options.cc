@@ -166,9 +166,9 @@ bool OptionBinder::FindConnector(const OptionAst& option, plan::TableDef& table)
     list += (list.empty() ? "" : ", ") + std::string(spec->name);
   }
   static constexpr std::string_view kLater[] = {
-      "kafka",     "upsert-kafka", "http",       "s3",         "jdbc",   "postgres-cdc",
-      "mysql-cdc", "postgresql",   "clickhouse", "mqtt",       "redis",  "elasticsearch-7",
-      "mongodb",   "pulsar",       "kinesis",    "opensearch", "socket", "python-input-format"};
+      "upsert-kafka", "http",       "s3",         "jdbc",   "postgres-cdc",       "mysql-cdc",
+      "postgresql",   "clickhouse", "mqtt",       "redis",  "elasticsearch-7",    "mongodb",
+      "pulsar",       "kinesis",    "opensearch", "socket", "python-input-format"};
   for (const std::string_view later : kLater) {
     if (later != option.value) continue;
     diagnostics_.Error(option.value_at, NotInThisVersion("the connector " + option.value),
@@ -178,39 +178,6 @@ bool OptionBinder::FindConnector(const OptionAst& option, plan::TableDef& table)
   const std::string near = DidYouMean(option.value, names);
   diagnostics_.Error(option.value_at, "unknown connector '" + option.value + "'",
                      near.empty() ? "there are " + list : near);
-  return false;
-}
-
-bool OptionBinder::FindFormat(const OptionAst* option, Position with_at, plan::TableDef& table) {
-  const plan::ConnectorSpec& connector = *table.connector;
-  std::string list;
-  for (const std::string_view format : connector.formats) {
-    list += (list.empty() ? "" : ", ") + std::string(format);
-  }
-  if (option == nullptr) {
-    if (!connector.needs_format) return true;
-    diagnostics_.Error(with_at, "the option format is missing", "one of " + list);
-    return false;
-  }
-  if (connector.formats.empty()) {
-    diagnostics_.Error(option->key_at,
-                       "the connector " + std::string(connector.name) + " has no format");
-    return false;
-  }
-  for (const std::string_view format : connector.formats) {
-    if (format != option->value) continue;
-    table.format = option->value;
-    return true;
-  }
-  if (!plan::LaterFormat(option->value).empty()) {
-    diagnostics_.Error(option->value_at, NotInThisVersion("the format " + option->value),
-                       "one of " + list);
-    return false;
-  }
-  const std::vector<std::string_view> names(connector.formats.begin(), connector.formats.end());
-  const std::string near = DidYouMean(option->value, names);
-  diagnostics_.Error(option->value_at, "unknown format '" + option->value + "'",
-                     near.empty() ? "one of " + list : near);
   return false;
 }
 
@@ -279,29 +246,10 @@ void OptionBinder::CheckRequired(const plan::TableDef& table, Position at,
   }
 }
 
-// json.ignore-parse-errors is Flink's word for what weir.on-error says.
-void OptionBinder::ApplyIgnoreParseErrors(plan::TableDef& table) {
-  const std::string key = table.format + ".ignore-parse-errors";
-  const OptionSpec* spec = plan::FindOption(plan::FormatOptionSpecs(table.format), key);
-  if (spec == nullptr || !table.options.Has(key)) return;
-  OptionValue value = *table.options.Find(key);
-  const std::string wanted = table.options.Boolean(key) ? "dead-letter" : "fail";
-  if (table.options.Has("weir.on-error")) {
-    if (table.options.String("weir.on-error") != wanted) {
-      diagnostics_.Error(value.key_position, key + " and weir.on-error contradict each other");
-    }
-    return;
-  }
-  value.text = wanted;
-  value.origin = "table option " + key;
-  table.options.Put(*plan::FindOption(plan::CommonTableOptionSpecs(), "weir.on-error"),
-                    std::move(value));
-}
-
 bool OptionBinder::BindTable(const StatementAst& ast, const plan::Plan& plan,
                              plan::TableDef& table) {
   const OptionAst* connector = nullptr;
-  const OptionAst* format = nullptr;
+  FormatOptions formats;
   std::map<std::string_view, Position> seen;
   std::vector<const OptionAst*> others;
   for (const OptionAst& option : ast.options) {
@@ -312,7 +260,11 @@ bool OptionBinder::BindTable(const StatementAst& ast, const plan::Plan& plan,
     if (option.key == "connector") {
       connector = &option;
     } else if (option.key == "format") {
-      format = &option;
+      formats.plain = &option;
+    } else if (option.key == "value.format") {
+      formats.value = &option;
+    } else if (option.key == "key.format") {
+      formats.key = &option;
     } else {
       others.push_back(&option);
     }
@@ -322,30 +274,20 @@ bool OptionBinder::BindTable(const StatementAst& ast, const plan::Plan& plan,
     return false;
   }
   if (!FindConnector(*connector, table)) return false;
-  const bool has_format = FindFormat(format, ast.options_at, table);
+  const bool has_format = FindFormats(formats, ast.options_at, table);
   for (const OptionAst* option : others) {
     // Options of a format that is not known cannot be judged.
     const bool of_format = option->key.find('.') != std::string::npos && !has_format &&
-                           format != nullptr && option->key.starts_with(format->value + ".");
-    if (!of_format) BindOption(*option, table);
+                           formats.plain != nullptr &&
+                           option->key.starts_with(formats.plain->value + ".");
+    if (of_format || BindPrefixedOption(*option, formats, table)) continue;
+    BindOption(*option, table);
   }
   for (const auto& specs : SpecsOf(table)) table.options.Declare(specs);
   CheckRequired(table, ast.options_at, seen);
   if (!has_format) return false;
   ApplyIgnoreParseErrors(table);
-  size_t physical = 0;
-  for (const ColumnAst& column : ast.columns) {
-    physical += column.kind == ColumnAst::Kind::kPhysical;
-  }
-  const auto max_bytes = static_cast<uint64_t>(plan.settings.Integer("weir.max-record-bytes"));
-  const Result<FormatSpec> spec =
-      plan::FormatSpecOf(table.format, table.options, plan.zone, max_bytes, physical);
-  if (spec) {
-    table.format_spec = *spec;
-    return true;
-  }
-  diagnostics_.Error(ast.options_at, spec.error().message());
-  return false;
+  return BindFormatSpecs(formats, ast.options_at, plan, table);
 }
 
 }  // namespace weir::sql

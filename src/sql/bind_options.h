@@ -34,7 +34,19 @@ class OptionBinder {
   void BindSet(const std::string& key, const std::string& text, plan::OptionValue value,
                const std::string& place, plan::Plan& plan);
   bool FindConnector(const OptionAst& option, plan::TableDef& table);
-  bool FindFormat(const OptionAst* option, Position with_at, plan::TableDef& table);
+  // bind_formats.cc
+  struct FormatOptions {
+    const OptionAst* plain = nullptr;  // 'format'
+    const OptionAst* value = nullptr;  // 'value.format', the same thing beside a key
+    const OptionAst* key = nullptr;    // 'key.format'
+    plan::Options of_key;              // the key format's own options, without their "key."
+  };
+  bool KnownFormat(const OptionAst& option, const plan::ConnectorSpec& connector);
+  bool FindFormats(FormatOptions& formats, Position with_at, plan::TableDef& table);
+  bool BindPrefixedOption(const OptionAst& option, FormatOptions& formats, plan::TableDef& table);
+  bool BindFormatSpecs(FormatOptions& formats, Position at, const plan::Plan& plan,
+                       plan::TableDef& table);
+  bool SplitColumns(const FormatOptions& formats, plan::TableDef& table);
   void BindOption(const OptionAst& option, plan::TableDef& table);
   void UnknownOption(const OptionAst& option, const plan::TableDef& table);
   void CheckRequired(const plan::TableDef& table, Position at,

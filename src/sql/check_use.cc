@@ -43,49 +43,73 @@ void CheckOptionRoles(const TableDef& table, bool as_sink, Position at, Diagnost
   }
 }
 
-// Where messages about the format point: its option is gone by now, the table's name is near.
-bool CheckDecoder(const TableDef& table, Diagnostics& diagnostics) {
-  if (table.format.empty()) return true;
-  std::vector<DecodeField> fields;
-  for (const ColumnDef& column : table.columns) {
-    if (column.kind != ColumnDef::Kind::kPhysical) continue;
-    const int position = static_cast<int>(fields.size());
-    fields.push_back({column.name, column.type, position, position});
-  }
-  if (table.format == "raw" && fields.size() != 1) {
-    diagnostics.Error(table.position, "the format raw needs a table of one physical column, " +
-                                          table.name + " has " + std::to_string(fields.size()));
-    return false;
-  }
-  const auto decoder = NewRowDecoder(table.format_spec, fields);
-  if (decoder) return true;
-  diagnostics.Error(table.position, "the format " + table.format + " cannot read " + table.name +
-                                        ": " + decoder.error().message());
+// The bytes of a record: its value, and its key where there is one. Messages point at the table's
+// name: the format's option is gone by now.
+struct Part {
+  const char* what;
+  const std::string& format;
+  const FormatSpec& spec;
+  const std::vector<int>& columns;
+};
+
+std::vector<Part> PartsOf(const TableDef& table) {
+  std::vector<Part> parts;
+  if (!table.format.empty())
+    parts.push_back({"", table.format, table.format_spec, table.value_columns});
+  if (!table.key_format.empty())
+    parts.push_back({" as key", table.key_format, table.key_format_spec, table.key_columns});
+  return parts;
+}
+
+bool CheckRaw(const TableDef& table, const Part& part, Diagnostics& diagnostics) {
+  if (part.format != "raw" || part.columns.size() == 1) return true;
+  diagnostics.Error(table.position, std::string("the format raw") + part.what +
+                                        " needs a table of one physical column, " + table.name +
+                                        " has " + std::to_string(part.columns.size()));
   return false;
 }
 
-bool CheckEncoder(const TableDef& table, Diagnostics& diagnostics) {
-  if (table.format.empty()) return true;
-  if (table.format == "regex") {
-    diagnostics.Error(table.position,
-                      "the format regex only reads, and " + table.name + " is written",
-                      "use json, csv or raw");
-    return false;
+void CheckDecoder(const TableDef& table, Diagnostics& diagnostics) {
+  for (const Part& part : PartsOf(table)) {
+    std::vector<DecodeField> fields;
+    for (const int index : part.columns) {
+      const ColumnDef& column = table.columns[static_cast<size_t>(index)];
+      const int position = static_cast<int>(fields.size());
+      fields.push_back({column.name, column.type, position, position});
+    }
+    if (!CheckRaw(table, part, diagnostics)) continue;
+    const auto decoder = NewRowDecoder(part.spec, fields);
+    if (decoder) continue;
+    diagnostics.Error(table.position, "the format " + part.format + part.what + " cannot read " +
+                                          table.name + ": " + decoder.error().message());
   }
-  Schema schema;
-  for (const int column : SinkColumns(table)) {
-    const ColumnDef& def = table.columns[static_cast<size_t>(column)];
-    schema.fields.push_back({def.name, def.type});
+}
+
+void CheckEncoder(const TableDef& table, Diagnostics& diagnostics) {
+  for (const Part& part : PartsOf(table)) {
+    if (part.format == "regex") {
+      diagnostics.Error(table.position,
+                        "the format regex only reads, and " + table.name + " is written",
+                        "use json, csv or raw");
+      continue;
+    }
+    Schema schema;
+    for (const int index : part.columns) {
+      const ColumnDef& column = table.columns[static_cast<size_t>(index)];
+      schema.fields.push_back({column.name, column.type});
+    }
+    if (!CheckRaw(table, part, diagnostics)) continue;
+    const auto encoder = NewRowEncoder(part.spec, schema);
+    if (encoder) continue;
+    diagnostics.Error(table.position, "the format " + part.format + part.what + " cannot write " +
+                                          table.name + ": " + encoder.error().message());
   }
-  if (table.format == "raw" && schema.fields.size() != 1) {
-    diagnostics.Error(table.position, "the format raw needs a table of one column, " + table.name +
-                                          " has " + std::to_string(schema.fields.size()));
-    return false;
+}
+
+bool Writable(const TableDef& table, const ColumnDef& column) {
+  for (const plan::MetadataSpec& spec : table.connector->metadata) {
+    if (spec.key == column.metadata_key) return spec.writable;
   }
-  const auto encoder = NewRowEncoder(table.format_spec, schema);
-  if (encoder) return true;
-  diagnostics.Error(table.position, "the format " + table.format + " cannot write " + table.name +
-                                        ": " + encoder.error().message());
   return false;
 }
 
@@ -158,7 +182,7 @@ bool CheckSink(Table& table, Position at, Context& context) {
   CheckBoth(table, diagnostics);
   for (const int index : SinkColumns(def)) {
     const ColumnDef& column = def.columns[static_cast<size_t>(index)];
-    if (column.kind != ColumnDef::Kind::kMetadata) continue;
+    if (column.kind != ColumnDef::Kind::kMetadata || Writable(def, column)) continue;
     diagnostics.Error(column.position,
                       "METADATA column " + column.name + " cannot be written by " +
                           std::string(def.connector->name),

@@ -181,9 +181,9 @@ TEST_CASE("table options are checked with suggestions, all of them in one run") 
        "unknown format 'jsn' | did you mean json?\n"
        "1:117 source.monitor-interval: '60' is no duration: the unit is missing, as in '2 s'"},
       {"CREATE TABLE t (a INT) WITH ('path' = 'x')", "1:24 the option connector is missing"},
-      {"CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 't')",
-       "1:44 the connector kafka is not in this version | there are blackhole, datagen, "
-       "filesystem, print, sqlite"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'pulsar', 'topic' = 't')",
+       "1:44 the connector pulsar is not in this version | there are blackhole, datagen, "
+       "filesystem, print, sqlite, stream"},
       {"CREATE TABLE t (a INT) WITH ('connector' = 'filesytem')",
        "1:44 unknown connector 'filesytem' | did you mean filesystem?"},
       {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x')",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "data/format.h"
 #include "flow/dead_letters.h"
 
@@ -26,6 +27,36 @@ void World::Append(const std::string& path, std::string_view bytes) {
   CHECK(file.has_value());
   CHECK((*file)->WriteAt((*file)->Stat()->size, bytes).ok());
 }
+
+namespace {
+
+// Key and value as the binder splits them.
+void SplitKey(const TableParts& parts, plan::TableDef& table) {
+  const bool except_key =
+      !parts.key_format.empty() && table.options.String("value.fields-include") == "EXCEPT_KEY";
+  const std::string fields = parts.key_format.empty() ? "" : table.options.String("key.fields");
+  const std::vector<std::string_view> keys = Split(fields, ';');
+  for (size_t i = 0; i < parts.columns.size(); ++i) {
+    const bool in_key = std::find(keys.begin(), keys.end(), parts.columns[i].first) != keys.end();
+    if (!in_key || !except_key) table.value_columns.push_back(static_cast<int>(i));
+  }
+  if (parts.key_format.empty()) return;
+  for (const std::string_view key : keys) {
+    const auto at = std::find_if(parts.columns.begin(), parts.columns.end(),
+                                 [&](const auto& column) { return column.first == key; });
+    CHECK(at != parts.columns.end());
+    table.key_columns.push_back(static_cast<int>(at - parts.columns.begin()));
+  }
+  plan::Options options;
+  options.Declare(plan::FormatOptionSpecs(parts.key_format));
+  const auto format =
+      plan::FormatSpecOf(parts.key_format, options, {}, 1 << 20, table.key_columns.size());
+  CHECK(format.has_value());
+  table.key_format = parts.key_format;
+  table.key_format_spec = *format;
+}
+
+}  // namespace
 
 std::unique_ptr<plan::TableDef> MakeTable(const TableParts& parts) {
   auto table = std::make_unique<plan::TableDef>();
@@ -56,9 +87,10 @@ std::unique_ptr<plan::TableDef> MakeTable(const TableParts& parts) {
         {plan::ColumnDef::Kind::kMetadata, name, spec->type, {}, nullptr, key, true});
   }
   table->primary_key = parts.primary_key;
+  SplitKey(parts, *table);
   if (!table->format.empty()) {
     const auto format =
-        plan::FormatSpecOf(table->format, table->options, {}, 1 << 20, parts.columns.size());
+        plan::FormatSpecOf(table->format, table->options, {}, 1 << 20, table->value_columns.size());
     CHECK(format.has_value());
     table->format_spec = *format;
   }

@@ -47,6 +47,7 @@ struct TableParts {
   std::vector<std::pair<std::string, std::string>> metadata =
       {};  // column name, key; of the key's type
   std::vector<int> primary_key = {};
+  std::string key_format = "";  // Kafka: of the columns that the option key.fields names
 };
 // CHECKs that the options are in the specs and right.
 std::unique_ptr<plan::TableDef> MakeTable(const TableParts& parts);

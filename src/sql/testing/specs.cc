@@ -45,6 +45,26 @@ constexpr OptionSpec kSqliteOptions[] = {
     {.name = "table", .doc = "Table.", .required = true, .identity = true},
 };
 
+constexpr OptionSpec kStreamOptions[] = {
+    {.name = "topic", .doc = "Topic.", .required = true, .identity = true},
+    {.name = "properties.*", .doc = "The client's."},
+    {.name = "key.format", .doc = "Of the key.", .identity = true},
+    {.name = "key.fields", .doc = "In the key.", .identity = true},
+    {.name = "key.fields-prefix", .doc = "Prefix.", .identity = true},
+    {.name = "value.format", .doc = "Same as format."},
+    {.name = "value.fields-include",
+     .type = OptionType::kEnum,
+     .default_value = "ALL",
+     .doc = "Which.",
+     .identity = true,
+     .choices = "ALL|EXCEPT_KEY"},
+};
+
+const MetadataSpec kStreamMetadata[] = {
+    {"timestamp", Type::TimestampLtz(3), "Time.", true},
+    {"offset", Type::Of(TypeKind::kBigInt), "Offset."},
+};
+
 const MetadataSpec kFileMetadata[] = {
     {"file.path", Type::Of(TypeKind::kString), "Path."},
     {"file.offset", Type::Of(TypeKind::kBigInt), "Offset."},
@@ -71,6 +91,14 @@ const ConnectorSpec kFile = {.name = "filesystem",
                              .bounded = FileIsBounded};
 const ConnectorSpec kGen = {
     .name = "datagen", .doc = "Rows.", .source = true, .options = kGenOptions};
+const ConnectorSpec kStream = {.name = "stream",
+                               .doc = "Records with a key.",
+                               .source = true,
+                               .sink = true,
+                               .needs_format = true,
+                               .formats = kFormats,
+                               .options = kStreamOptions,
+                               .metadata = kStreamMetadata};
 const ConnectorSpec kPrint = {.name = "print",
                               .doc = "Prints.",
                               .sink = true,
@@ -86,7 +114,7 @@ const ConnectorSpec kSqlite = {.name = "sqlite",
 }  // namespace
 
 std::vector<const ConnectorSpec*> TestConnectors() {
-  return {&kBlackhole, &kGen, &kFile, &kPrint, &kSqlite};
+  return {&kBlackhole, &kGen, &kFile, &kPrint, &kSqlite, &kStream};
 }
 
 CompileInput TestInput(std::string text) {

@@ -1,0 +1,69 @@
+// Questions to a cluster: topics and their ids, offsets, settings. Blocking, with a deadline: for a
+// worker, never for the loop. Everything that fails is kUnavailable with the reason, or a Status of
+// the one topic or partition that it is about.
+#ifndef WEIR_CONNECTORS_KAFKA_KAFKA_ADMIN_H_
+#define WEIR_CONNECTORS_KAFKA_KAFKA_ADMIN_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "connectors/kafka/kafka_client.h"
+
+namespace weir::connectors {
+
+struct TopicFacts {
+  std::string name;
+  std::string id;  // base64 of the topic id: another one means that the topic was created again
+  int32_t partitions = 0;
+  Status status;  // kNotFound: there is no such topic; kUnavailable: ACL, no leader, ...
+};
+
+struct TopicPartition {
+  std::string topic;
+  int32_t partition = 0;
+  auto operator<=>(const TopicPartition&) const = default;
+  std::string ToString() const { return topic + "/" + std::to_string(partition); }
+};
+
+struct OffsetQuestion {
+  // kEarliest: the log start. kLatest: the high watermark, or with read_committed the last stable
+  // offset. kTimestamp: the first record at or after it; kLatest's answer where there is none.
+  enum class Kind { kEarliest, kLatest, kTimestamp } kind = Kind::kEarliest;
+  TopicPartition at;
+  int64_t timestamp_ms = 0;
+};
+struct OffsetAnswer {
+  TopicPartition at;
+  int64_t offset = -1;
+  Status status;
+};
+
+// The cluster's id, "" when the broker is too old to have one.
+Result<std::string> AskClusterId(KafkaHandle& handle, int timeout_ms);
+// In the order asked.
+Result<std::vector<TopicFacts>> AskTopics(KafkaHandle& handle,
+                                          const std::vector<std::string>& names, int timeout_ms);
+// Names of all topics that we may see, but for the cluster's own, sorted.
+Result<std::vector<std::string>> AskTopicNames(KafkaHandle& handle, int timeout_ms);
+// Asks the leaders. A leader that does not answer fails its own partitions only.
+Result<std::vector<OffsetAnswer>> AskOffsets(KafkaHandle& handle,
+                                             const std::vector<OffsetQuestion>& questions,
+                                             bool read_committed, int timeout_ms);
+// What the handle's group.id has committed, waiting for open transactions; offset -1: nothing.
+Result<std::vector<OffsetAnswer>> AskGroupOffsets(KafkaHandle& handle,
+                                                  const std::vector<TopicPartition>& partitions,
+                                                  int timeout_ms);
+// All settings of a topic, or of the broker that is asked for with its id.
+Result<std::map<std::string, std::string>> AskTopicConfig(KafkaHandle& handle,
+                                                          const std::string& topic, int timeout_ms);
+Result<std::map<std::string, std::string>> AskBrokerConfig(KafkaHandle& handle, int32_t broker,
+                                                           int timeout_ms);
+// Ids of the brokers that the cluster shows, ascending.
+Result<std::vector<int32_t>> AskBrokers(KafkaHandle& handle, int timeout_ms);
+
+}  // namespace weir::connectors
+
+#endif  // WEIR_CONNECTORS_KAFKA_KAFKA_ADMIN_H_

@@ -1,0 +1,273 @@
+#include "connectors/kafka/kafka_client.h"
+
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "data/base64.h"
+
+namespace weir::connectors {
+namespace {
+
+using Conf = std::unique_ptr<rd_kafka_conf_t, KafkaFree<rd_kafka_conf_destroy>>;
+using ErrorText = std::array<char, 512>;
+
+constexpr int64_t kTokenWithoutEndMs = 300'000;  // it is read again after this
+
+// A broker that cannot be reached says nothing; these say what is wrong with us.
+bool IsCause(rd_kafka_resp_err_t code) {
+  switch (code) {
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__DESTROY:
+      return false;
+    default:
+      return true;
+  }
+}
+
+rd_kafka_type_t TypeOf(ClientRole role) {
+  return role == ClientRole::kProducer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER;
+}
+
+Status Set(rd_kafka_conf_t* conf, const ClientProperty& property) {
+  ErrorText text{};
+  if (rd_kafka_conf_set(conf, property.name.c_str(), property.value.c_str(), text.data(),
+                        text.size()) == RD_KAFKA_CONF_OK) {
+    return Status::Ok();
+  }
+  return Status(Code::kInvalid, text.data());
+}
+
+bool Has(const std::vector<ClientProperty>& properties, std::string_view name) {
+  return std::any_of(properties.begin(), properties.end(),
+                     [&](const ClientProperty& p) { return p.name == name; });
+}
+
+// Whose default would be the place where the library was built for.
+bool NeedsCaProbe(const std::vector<ClientProperty>& properties) {
+  const bool tls = std::any_of(properties.begin(), properties.end(), [](const ClientProperty& p) {
+    return p.name == "security.protocol" && ToLowerAscii(p.value).ends_with("ssl");
+  });
+  return tls && !Has(properties, "ssl.ca.location") && !Has(properties, "ssl.ca.pem");
+}
+
+Status Fill(rd_kafka_conf_t* conf, const ClientConfig& config, ClientRole role,
+            const std::vector<ClientProperty>& extra) {
+  const ClientProperty defaults[] = {
+      {"client.id", "weir"}, {"socket.timeout.ms", "10000"}, {"reconnect.backoff.max.ms", "2000"}};
+  for (const ClientProperty& property : defaults) WEIR_RETURN_IF_ERROR(Set(conf, property));
+  if (NeedsCaProbe(config.properties))
+    WEIR_RETURN_IF_ERROR(Set(conf, {"ssl.ca.location", "probe"}));
+  for (const ClientProperty& property : config.properties)
+    WEIR_RETURN_IF_ERROR(Set(conf, property).WithContext("properties." + property.name));
+  for (const ClientProperty& property : extra) {
+    const Status status = Set(conf, property);
+    CHECK(status.ok());  // weir's own
+  }
+  for (const ClientProperty& property : FixedProperties(role)) {
+    const Status status = Set(conf, property);
+    CHECK(status.ok());
+  }
+  return Status::Ok();
+}
+
+// The JSON text of a token's payload, "" when it is no JSON web token.
+std::string TokenPayload(std::string_view token) {
+  const std::vector<std::string_view> parts = Split(token, '.');
+  if (parts.size() < 2) return "";
+  std::string text(parts[1]);
+  for (char& c : text) {
+    if (c == '-') c = '+';
+    if (c == '_') c = '/';
+  }
+  while (text.size() % 4 != 0) text += '=';
+  return DecodeBase64(text).value_or("");
+}
+
+// What stands behind "NAME": in a flat JSON object; "" when it is not there.
+std::string_view ClaimText(std::string_view payload, std::string_view name) {
+  const std::string key = "\"" + std::string(name) + "\"";
+  const size_t at = payload.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view rest = payload.substr(at + key.size());
+  while (!rest.empty() && (rest[0] == ' ' || rest[0] == ':')) rest.remove_prefix(1);
+  return rest;
+}
+
+}  // namespace
+
+void KafkaReason::Note(rd_kafka_resp_err_t code, std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (!text_.empty() && IsCause(code_) && !IsCause(code)) return;
+  code_ = code;
+  text_ = PlainReason(text);
+}
+
+void KafkaReason::NoteLog(std::string_view text) {
+  constexpr size_t kLongest = 4096;
+  const std::lock_guard lock(mutex_);
+  if (log_.size() < kLongest) log_ += (log_.empty() ? "" : "; ") + std::string(text);
+}
+
+void KafkaReason::Clear() {
+  const std::lock_guard lock(mutex_);
+  code_ = RD_KAFKA_RESP_ERR_NO_ERROR;
+  text_.clear();
+}
+
+std::string KafkaReason::Text() const {
+  const std::lock_guard lock(mutex_);
+  return text_;
+}
+
+rd_kafka_resp_err_t KafkaReason::code() const {
+  const std::lock_guard lock(mutex_);
+  return code_;
+}
+
+std::string KafkaReason::LogText() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
+}
+
+std::string PlainReason(std::string_view text) {
+  std::string out;
+  // "(after 310ms in state AUTH_REQ, 1 identical error(s) suppressed)"
+  while (!text.empty()) {
+    const size_t open = text.find(" (after ");
+    out += text.substr(0, open);
+    if (open == std::string_view::npos) break;
+    text.remove_prefix(open + 2);
+    int depth = 1;
+    size_t at = 0;
+    for (; at < text.size() && depth > 0; ++at)
+      depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    text.remove_prefix(at);
+  }
+  return out;
+}
+
+Result<std::unique_ptr<KafkaHandle>> KafkaHandle::Create(const ClientConfig& config,
+                                                         ClientRole role,
+                                                         const std::vector<ClientProperty>& extra) {
+  // Before the library touches OpenSSL: the host's openssl.cnf, and what it names, is not read.
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  Conf conf(rd_kafka_conf_new());
+  WEIR_RETURN_IF_ERROR(Fill(conf.get(), config, role, extra));
+  auto handle = std::unique_ptr<KafkaHandle>(new KafkaHandle());
+  handle->config_ = config;
+  rd_kafka_conf_set_opaque(conf.get(), handle.get());
+  rd_kafka_conf_set_error_cb(conf.get(), &KafkaHandle::OnError);
+  rd_kafka_conf_set_log_cb(conf.get(), &KafkaHandle::OnLog);
+  if (config.token) {
+    rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf.get(), &KafkaHandle::OnTokenWanted);
+    // Whoever owns the handle may be in a blocking call when the token ends.
+    rd_kafka_conf_enable_sasl_queue(conf.get(), 1);
+  }
+  ErrorText text{};
+  handle->rk_ = rd_kafka_new(TypeOf(role), conf.get(), text.data(), text.size());
+  if (handle->rk_ == nullptr) return Fail(Code::kInvalid, text.data());
+  (void)conf.release();  // the handle's now
+  if (config.token) {
+    const KafkaError error(rd_kafka_sasl_background_callbacks_enable(handle->rk_));
+    if (error != nullptr) return Fail(Code::kInternal, rd_kafka_error_string(error.get()));
+  }
+  return handle;
+}
+
+KafkaHandle::~KafkaHandle() {
+  if (rk_ == nullptr) return;
+  // No consumer of ours is a member of a group: there is nothing to leave.
+  rd_kafka_destroy_flags(rk_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
+
+void KafkaHandle::OnError(rd_kafka_t*, int code, const char* text, void* opaque) {
+  auto* handle = static_cast<KafkaHandle*>(opaque);
+  handle->reason_.Note(static_cast<rd_kafka_resp_err_t>(code), text == nullptr ? "" : text);
+}
+
+void KafkaHandle::OnLog(const rd_kafka_t* rk, int, const char* facility, const char* text) {
+  if (rk == nullptr || facility == nullptr || text == nullptr) return;
+  if (std::string_view(facility) != "CONFWARN") return;
+  static_cast<KafkaHandle*>(rd_kafka_opaque(rk))->reason_.NoteLog(text);
+}
+
+void KafkaHandle::OnTokenWanted(rd_kafka_t* rk, const char*, void* opaque) {
+  auto* handle = static_cast<KafkaHandle*>(opaque);
+  const Result<std::string> token = handle->config_.token();
+  ErrorText text{};
+  if (token.has_value()) {
+    const int64_t now_ms = handle->config_.wall_ms();
+    const std::string subject = TokenSubject(*token);
+    if (rd_kafka_oauthbearer_set_token(
+            rk, token->c_str(), TokenEndMs(*token).value_or(now_ms + kTokenWithoutEndMs),
+            subject.c_str(), nullptr, 0, text.data(), text.size()) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return;
+    }
+  }
+  const std::string why = token.has_value() ? text.data() : token.error().message();
+  handle->reason_.Note(RD_KAFKA_RESP_ERR__AUTHENTICATION, "OAUTHBEARER token: " + why);
+  rd_kafka_oauthbearer_set_token_failure(rk, why.c_str());
+}
+
+Status KafkaHandle::Unavailable(std::string_view what, rd_kafka_resp_err_t code,
+                                std::string_view text) const {
+  std::string message(what);
+  message += ": ";
+  message += text.empty() ? std::string_view(rd_kafka_err2str(code)) : text;
+  const std::string reason = reason_.Text();
+  if (!reason.empty() && message.find(reason) == std::string::npos) message += ": " + reason;
+  return Status(Code::kUnavailable, std::move(message));
+}
+
+Status KafkaHandle::Unavailable(std::string_view what, const rd_kafka_error_t* error) const {
+  return Unavailable(what, rd_kafka_error_code(error), rd_kafka_error_string(error));
+}
+
+Status TryProperty(const std::string& name, const std::string& value, ClientRole) {
+  const Conf conf(rd_kafka_conf_new());
+  return Set(conf.get(), {name, value});
+}
+
+Status TryConfig(const ClientConfig& config, ClientRole role) {
+  ClientConfig silent = config;
+  // Without an address nobody is contacted.
+  std::erase_if(silent.properties, [](const ClientProperty& p) {
+    return p.name == "bootstrap.servers" || p.name == "metadata.broker.list";
+  });
+  silent.token = nullptr;
+  WEIR_ASSIGN_OR_RETURN(const auto handle, KafkaHandle::Create(silent, role, {}));
+  const std::string log = handle->reason().LogText();
+  for (const std::string_view line : Split(log, ';')) {
+    if (line.find("will be ignored") != std::string_view::npos)
+      return Status(Code::kInvalid, std::string(TrimAscii(line)));
+  }
+  return Status::Ok();
+}
+
+std::optional<int64_t> TokenEndMs(std::string_view token) {
+  const std::string payload = TokenPayload(token);
+  const std::string_view text = ClaimText(payload, "exp");
+  const size_t digits = text.find_first_not_of("0123456789");
+  const auto seconds = ParseInt64(text.substr(0, digits));
+  if (!seconds || *seconds > INT64_MAX / 1000) return std::nullopt;
+  return *seconds * 1000;
+}
+
+std::string TokenSubject(std::string_view token) {
+  const std::string payload = TokenPayload(token);
+  const std::string_view text = ClaimText(payload, "sub");
+  if (!text.starts_with('"')) return "";
+  const size_t end = text.find('"', 1);
+  return end == std::string_view::npos ? "" : std::string(text.substr(1, end - 1));
+}
+
+}  // namespace weir::connectors

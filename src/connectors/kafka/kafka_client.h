@@ -1,0 +1,112 @@
+// KafkaHandle: one rd_kafka_t and what it whispers. The only place where handles are made: what
+// weir always sets is set here, secrets go in and never come out, and the *reason* of a failure (a
+// wrong password, a certificate, a missing ACL), which the library only tells its event callback,
+// is kept and put into every Status.
+//
+// Not here: producing (kafka_delivery), consuming (kafka_source), questions to the cluster
+// (kafka_admin).
+//
+// Who drives it: its owner's thread. Poll serves the events and must be called now and then by
+// whoever waits for something, else Reason() is old. The token of OAUTHBEARER is fetched by a
+// thread of the library. A handle that is destroyed waits for nothing but the library's own
+// threads.
+#ifndef WEIR_CONNECTORS_KAFKA_KAFKA_CLIENT_H_
+#define WEIR_CONNECTORS_KAFKA_KAFKA_CLIENT_H_
+
+#include <rdkafka.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "connectors/kafka/kafka_properties.h"
+
+namespace weir::connectors {
+
+// Frees what the library hands out: std::unique_ptr<T, KafkaFree<f>>.
+template <auto Free>
+struct KafkaFree {
+  template <class T>
+  void operator()(T* p) const {
+    Free(p);
+  }
+};
+using KafkaError = std::unique_ptr<rd_kafka_error_t, KafkaFree<rd_kafka_error_destroy>>;
+using KafkaEvent = std::unique_ptr<rd_kafka_event_t, KafkaFree<rd_kafka_event_destroy>>;
+using KafkaQueue = std::unique_ptr<rd_kafka_queue_t, KafkaFree<rd_kafka_queue_destroy>>;
+using KafkaPartitions = std::unique_ptr<rd_kafka_topic_partition_list_t,
+                                        KafkaFree<rd_kafka_topic_partition_list_destroy>>;
+
+// The last thing that went wrong, as the library told it. Any thread.
+class KafkaReason {
+ public:
+  // A cause (authentication, TLS, authorisation, unknown host) stays until Clear; "connection
+  // refused" and its like give way to it.
+  void Note(rd_kafka_resp_err_t code, std::string_view text);
+  void NoteLog(std::string_view text);  // a line of the library's log about a setting
+  void Clear();                         // something has worked
+  std::string Text() const;             // "" when nothing is known
+  rd_kafka_resp_err_t code() const;
+  std::string LogText() const;
+
+ private:
+  mutable std::mutex mutex_;
+  rd_kafka_resp_err_t code_ = RD_KAFKA_RESP_ERR_NO_ERROR;
+  std::string text_;
+  std::string log_;
+};
+
+// "sasl_ssl://h:1/bootstrap: SASL authentication error: ... (after 310ms in state AUTH_REQ, 1
+// identical error(s) suppressed)" without what changes from try to try.
+std::string PlainReason(std::string_view text);
+
+class KafkaHandle {
+ public:
+  // `extra` comes behind the user's properties and before weir's fixed ones. Starts the library's
+  // threads, contacts nobody yet. kInvalid: a property or a file that it names is wrong.
+  static Result<std::unique_ptr<KafkaHandle>> Create(const ClientConfig& config, ClientRole role,
+                                                     const std::vector<ClientProperty>& extra = {});
+  ~KafkaHandle();
+  KafkaHandle(const KafkaHandle&) = delete;
+
+  rd_kafka_t* get() const { return rk_; }
+  KafkaReason& reason() { return reason_; }
+  // Serves the events that wait, at most timeout_ms for the first.
+  void Poll(int timeout_ms) { rd_kafka_poll(rk_, timeout_ms); }
+  // kUnavailable: "WHAT: the broker's text: the reason". Errors that only an operator can end
+  // (authorisation, unknown topic, a wrong password) read the same: they are retried, too.
+  Status Unavailable(std::string_view what, rd_kafka_resp_err_t code,
+                     std::string_view text = {}) const;
+  Status Unavailable(std::string_view what, const rd_kafka_error_t* error) const;
+
+ private:
+  KafkaHandle() = default;
+  static void OnError(rd_kafka_t*, int code, const char* text, void* opaque);
+  static void OnLog(const rd_kafka_t* rk, int level, const char* facility, const char* text);
+  static void OnTokenWanted(rd_kafka_t* rk, const char* config, void* opaque);
+
+  KafkaReason reason_;
+  ClientConfig config_;
+  rd_kafka_t* rk_ = nullptr;
+};
+
+// Whether the library knows the property and takes the value. kInvalid says why; the text may quote
+// the value.
+Status TryProperty(const std::string& name, const std::string& value, ClientRole role);
+// Whether a handle can be made of it: files exist, certificates and keys fit, nothing is of the
+// other role. Contacts nobody.
+Status TryConfig(const ClientConfig& config, ClientRole role);
+
+// The `exp` claim of a JSON web token in ms since 1970; nullopt when it has none.
+std::optional<int64_t> TokenEndMs(std::string_view token);
+// Its `sub` claim; "" when there is none.
+std::string TokenSubject(std::string_view token);
+
+}  // namespace weir::connectors
+
+#endif  // WEIR_CONNECTORS_KAFKA_KAFKA_CLIENT_H_

@@ -1,0 +1,53 @@
+// 'properties.*': what of the client library a user may set, what weir always sets, and the deny
+// list with its reasons. Pure but for one trial: the library itself is asked whether it takes a
+// property, so that a typo is an error with a place and not a warning at run time.
+#ifndef WEIR_CONNECTORS_KAFKA_KAFKA_PROPERTIES_H_
+#define WEIR_CONNECTORS_KAFKA_KAFKA_PROPERTIES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "plan/plan.h"
+
+namespace weir::connectors {
+
+struct ClientProperty {
+  std::string name;  // librdkafka's or Java's, where librdkafka knows both
+  std::string value;
+};
+
+// All that a handle to one cluster is made of. Holds secrets: printed nowhere.
+struct ClientConfig {
+  std::vector<ClientProperty> properties;
+  // SASL OAUTHBEARER: gives the token, from any thread; null when another mechanism is used.
+  std::function<Result<std::string>()> token;
+  std::function<int64_t()> wall_ms;  // with token: when it ends is data of the token
+  bool operator==(const ClientConfig& other) const;  // the properties
+};
+
+// What the table's user has set, names without "properties.". `table` is checked.
+ClientConfig ClientConfigOf(const plan::TableDef& table);
+
+enum class ClientRole {
+  kConsumer,  // reads; manual assignment
+  kProducer,  // what a delivery adds (transactional id, ...) is the caller's
+  kAdmin      // metadata, offsets, receipts
+};
+// What weir sets whatever the user says, in front of and behind the user's own.
+std::vector<ClientProperty> FixedProperties(ClientRole role);
+
+// Why a property must not be set; "" when it may.
+std::string_view PropertyRefusal(std::string_view name);
+
+// Every property of the table: the deny list, then the library's own opinion. Opens the files that
+// they name (certificates), contacts nobody.
+void CheckProperties(const plan::TableDef& table, bool as_sink, std::vector<plan::Diagnostic>& out);
+
+}  // namespace weir::connectors
+
+#endif  // WEIR_CONNECTORS_KAFKA_KAFKA_PROPERTIES_H_
