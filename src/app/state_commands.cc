@@ -77,10 +77,12 @@ Result<Evidence> EvidenceOf(World& world, const Project& project, const std::str
   if (target.empty()) return Evidence{};
   WEIR_ASSIGN_OR_RETURN(const std::unique_ptr<flow::SinkDelivery> delivery,
                         make.delivery(target, sinks[target]));
-  Result<std::optional<protocol::Receipt>> receipt = delivery->Fence();
+  WEIR_ASSIGN_OR_RETURN(const protocol::Whereabouts at, delivery->Look());
+  (void)at;
+  Result<flow::Fenced> fenced = delivery->Fence({});
   delivery->Close();
-  if (!receipt) return Fail(receipt.error());
-  return Evidence{true, *receipt};
+  if (!fenced) return Fail(fenced.error());
+  return Evidence{true, fenced->receipt};
 }
 
 // "50:12 of lineage 1234...": begins with the position, which the store reads.

@@ -34,6 +34,8 @@ constexpr std::string_view kFaultPoints[] = {
     "seal.after_commit",
     "deliver.after_fence",
     "deliver.after_receipt_read",
+    "deliver.before_inflight",
+    "deliver.after_inflight",
     "deliver.before_begin",
     "deliver.during_produce",
     "deliver.before_receipt",

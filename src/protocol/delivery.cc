@@ -24,9 +24,10 @@ struct Row {
 // exactly-once.md, the twelve rows; a row of the page with cases inside is several lines here. An
 // exact receipt that has not moved proves that F did not commit, so rows 8 and 10 need no scan.
 constexpr Row kRows[] = {
-    {1, [](const Facts& f) { return f.receipt == ReceiptKind::kUnknownLineage; }, Action::kPark,
+    {1, [](const Facts& f) { return f.receipt == ReceiptKind::kUnknownLineage || f.other_unknown; },
+     Action::kPark, Action::kPark},
+    {2, [](const Facts& f) { return (Ancestor(f) && Newer(f)) || f.other_newer; }, Action::kPark,
      Action::kPark},
-    {2, [](const Facts& f) { return Ancestor(f) && Newer(f); }, Action::kPark, Action::kPark},
     {3, [](const Facts& f) { return Ancestor(f) && f.acked_empty && !f.in_flight; }, Action::kStart,
      Action::kStart},
     {8, [](const Facts& f) { return Ancestor(f) && f.acked_empty; }, Action::kScan, Action::kStart},
@@ -80,15 +81,62 @@ std::vector<Verb> DeliveryVerbs(int row) {
       return {Verb::kAdopt, Verb::kRedeliver};
     case 4:
     case 5:
-    case 8:
     case 9:
       return {Verb::kTrustSink, Verb::kRedeliver};
+    case 8:
     case 10:
     case 12:
-      return {Verb::kRedeliver};  // there is no R to trust
+      return {Verb::kRedeliver};  // R is where we know it, or there is none: nothing to trust
     default:
       return {};
   }
+}
+
+ScanOutcome JudgeScan(const ScanFacts& facts) {
+  // Ours beyond what was begun here: a twin, or a backup was restored.
+  if (facts.beyond > 0) return ScanOutcome::kSome;
+  if (facts.found == 0) {
+    // Where the log does not reach back, or is another one, nothing is no answer.
+    return facts.reaches_back ? ScanOutcome::kNone : ScanOutcome::kSome;
+  }
+  if (facts.found == facts.expected) return ScanOutcome::kAll;
+  // A delivery is one transaction: one row of it proves the others, where they may be gone.
+  return facts.found < facts.expected && facts.may_have_holes ? ScanOutcome::kAll
+                                                              : ScanOutcome::kSome;
+}
+
+const char* ScanOutcomeName(ScanOutcome outcome) {
+  switch (outcome) {
+    case ScanOutcome::kAll:
+      return "all";
+    case ScanOutcome::kNone:
+      return "none";
+    case ScanOutcome::kSome:
+      return "some";
+  }
+  return "";
+}
+
+DeliveryAction DecideAfterScan(const DeliveryFacts& facts, const DeliveryDecision& decision,
+                               ScanOutcome outcome) {
+  switch (outcome) {
+    case ScanOutcome::kAll:
+      if (facts.in_flight) return Action::kAdvanceAcked;
+      break;
+    case ScanOutcome::kNone:
+      return facts.acked_empty ? Action::kStart : Action::kDeliverFromAcked;
+    case ScanOutcome::kSome:
+      break;
+  }
+  return Answer(facts, decision.row);
+}
+
+std::string DescribeScan(const ScanFacts& facts) {
+  std::string out = "the scan found " + std::to_string(facts.found) + " of " +
+                    std::to_string(facts.expected) + " rows in flight";
+  if (facts.beyond > 0) out += " and " + std::to_string(facts.beyond) + " rows of ours beyond";
+  if (!facts.reaches_back) out += "; the topic's log no longer reaches back to where they began";
+  return out;
 }
 
 const char* DeliveryActionName(DeliveryAction action) {
@@ -146,6 +194,8 @@ std::string DescribeDelivery(const DeliveryFacts& facts, const DeliveryDecision&
   out += "; acked " + (facts.acked_empty ? std::string("nothing") : facts.a.ToString());
   if (facts.in_flight) out += "; in flight up to " + facts.f_to.ToString();
   if (facts.r_equals_seen) out += "; the receipt is the one seen with the last ack";
+  if (facts.other_unknown) out += "; beside it one of a lineage that this directory never had";
+  if (facts.other_newer) out += "; beside it a newer one of an earlier fresh start";
   if (decision.action == Action::kPark) {
     out += "; choices:";
     for (const Verb verb : DeliveryVerbs(decision.row)) out += std::string(" ") + VerbName(verb);

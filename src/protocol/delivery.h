@@ -23,7 +23,10 @@ struct DeliveryFacts {
   TargetPosition a;
   bool in_flight = false;  // F set
   TargetPosition f_to;
-  bool r_equals_seen = false;    // R is the R_seen recorded with A
+  bool r_equals_seen = false;  // R is the R_seen recorded with A
+  // Of receipts found under other keys (an earlier SQL of this directory): rows 1 and 2 only.
+  bool other_unknown = false;    // one of a lineage unknown here
+  bool other_newer = false;      // one of an ancestor's that is above what it had sealed, or forked
   bool target_can_scan = false;  // Kafka; SQL targets and files have no second proof and need none
   std::optional<Verb> word;  // the operator's, recorded for this sink and not used up yet: answers
                              // a park that names it
@@ -36,6 +39,25 @@ struct DeliveryDecision {
 };
 inline constexpr int kDeliveryRows = 12;
 DeliveryDecision DecideDelivery(const DeliveryFacts& facts);
+
+// What a scan has found of our rows.
+struct ScanFacts {
+  uint64_t expected = 0;        // rows of (A, F.to]; 0 without F
+  uint64_t found = 0;           // of them
+  uint64_t beyond = 0;          // of ours, above F.to (without F: above A)
+  bool reaches_back = true;     // on every partition the log still begins at or below the recorded
+                                // offset, and the topic is the recorded one
+  bool may_have_holes = false;  // a compacted topic, or rows may lie below the log start
+};
+// all: everything of F is there (A moves to F.to); none: nothing of ours above A; some: parks.
+enum class ScanOutcome { kAll, kNone, kSome };
+ScanOutcome JudgeScan(const ScanFacts& facts);
+const char* ScanOutcomeName(ScanOutcome outcome);
+// The second half of rows 8, 10 and 12. kAdvanceAcked: A := F.to.
+DeliveryAction DecideAfterScan(const DeliveryFacts& facts, const DeliveryDecision& decision,
+                               ScanOutcome outcome);
+std::string DescribeScan(const ScanFacts& facts);
+
 const char* DeliveryActionName(DeliveryAction action);
 const char* ReceiptKindName(ReceiptKind kind);
 // What an operator can say to a park of this row. Rows 8, 10 and 12 park after a scan (or, where no

@@ -141,6 +141,8 @@ TraceEvent ResolvedEvent(std::string_view target, const DeliveryFacts& facts,
   if (!facts.acked_empty) members.Text("a", facts.a.ToString());
   if (facts.in_flight) members.Text("f_to", facts.f_to.ToString());
   members.Flag("r_equals_seen", facts.r_equals_seen).Flag("target_can_scan", facts.target_can_scan);
+  if (facts.other_unknown) members.Flag("other_unknown", true);
+  if (facts.other_newer) members.Flag("other_newer", true);
   if (facts.word) members.Text("word", VerbName(*facts.word));
   TraceEvent event = OfTarget("resolved", target);
   return event.Raw("facts", Object(members))
@@ -150,15 +152,7 @@ TraceEvent ResolvedEvent(std::string_view target, const DeliveryFacts& facts,
 
 TraceEvent ScannedEvent(std::string_view target, ScanOutcome outcome) {
   TraceEvent event = OfTarget("scanned", target);
-  switch (outcome) {
-    case ScanOutcome::kAll:
-      return event.Text("found", "all");
-    case ScanOutcome::kNone:
-      return event.Text("found", "none");
-    case ScanOutcome::kSome:
-      return event.Text("found", "some");
-  }
-  return event;
+  return event.Text("found", ScanOutcomeName(outcome));
 }
 
 TraceEvent InflightEvent(std::string_view target, const std::optional<TargetPosition>& from,
@@ -182,6 +176,12 @@ TraceEvent CommitReturnedEvent(std::string_view target, bool ok, std::string_vie
   event.Text("outcome", ok ? "ok" : "in_doubt");
   if (!ok) event.Text("error", error);
   return event;
+}
+
+TraceEvent RefreshedEvent(std::string_view target, const TargetPosition& position, bool ok) {
+  return OfTarget("refreshed", target)
+      .Text("position", position.ToString())
+      .Text("outcome", ok ? "ok" : "in_doubt");
 }
 
 TraceEvent AckedEvent(std::string_view target, const TargetPosition& position) {

@@ -62,7 +62,6 @@ TraceEvent ReceiptReadEvent(std::string_view target, const std::optional<Receipt
 TraceEvent ResolvedEvent(std::string_view target, const DeliveryFacts& facts,
                          const DeliveryDecision& decision);
 // After a scan: everything of F is there (A moves to F.to), nothing, or some (parks).
-enum class ScanOutcome { kAll, kNone, kSome };
 TraceEvent ScannedEvent(std::string_view target, ScanOutcome outcome);
 TraceEvent InflightEvent(std::string_view target, const std::optional<TargetPosition>& from,
                          const TargetPosition& to);  // durable F
@@ -72,6 +71,8 @@ TraceEvent ReceiptSentEvent(std::string_view target, const TargetPosition& to);
 TraceEvent CommitCalledEvent(std::string_view target);
 // ok false: in doubt, whatever the error was.
 TraceEvent CommitReturnedEvent(std::string_view target, bool ok, std::string_view error);
+// An idle target's receipt was written again (ok), or that is in doubt; nothing else was.
+TraceEvent RefreshedEvent(std::string_view target, const TargetPosition& position, bool ok);
 // A has moved: after a commit that returned OK, a receipt that row 6 or --trust-sink takes, or a
 // scan that found all.
 TraceEvent AckedEvent(std::string_view target, const TargetPosition& position);

@@ -205,7 +205,7 @@ bool TraceChecker::Run(const TraceObject& event) {
     }
     for (auto& [name, target] : targets_) {
       target.step = Step::kNone;
-      target.acked_in_this_run = false;
+      target.acked_in_this_run = target.resolved_in_this_run = false;
     }
   }
   if (*next_epoch <= std::max(*base, *sealed)) {

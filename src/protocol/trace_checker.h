@@ -37,6 +37,8 @@ class TraceChecker {
     std::optional<TargetPosition> proven;  // at or above A: what an acked event may say
     bool acked_known = false;              // false: the trace began later than the target
     bool acked_in_this_run = false;
+    std::optional<TargetPosition> in_flight;  // F, as far as events have shown it
+    bool resolved_in_this_run = false;
     // The session.
     Step step = Step::kNone;
     std::optional<Receipt> receipt;
@@ -75,6 +77,8 @@ class TraceChecker {
   bool ReceiptSent(Target& target, const TraceObject& event);
   bool CommitCalled(Target& target);
   bool CommitReturned(Target& target, const TraceObject& event);
+  bool Refreshed(Target& target, const TraceObject& event);
+  bool InFlightAgrees(const Target& target, const DeliveryFacts& facts);
   bool Acked(Target& target, const TraceObject& event);
   bool Trimmed(const Target& target, const TraceObject& event);
 

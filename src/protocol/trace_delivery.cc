@@ -46,6 +46,8 @@ std::optional<DeliveryFacts> ReadDeliveryFacts(const TraceObject& in) {
     facts.f_to = *f_to;
     facts.in_flight = true;
   }
+  facts.other_unknown = in.Flag("other_unknown").value_or(false);
+  facts.other_newer = in.Flag("other_newer").value_or(false);
   if (in.Has("word")) {
     facts.word = VerbFromName(in.Text("word").value_or(""));
     if (!facts.word) return std::nullopt;
@@ -68,6 +70,7 @@ bool TraceChecker::OfTarget(const std::string& kind, const TraceObject& event) {
   if (kind == "receipt_sent") return ReceiptSent(target, event);
   if (kind == "commit_called") return CommitCalled(target);
   if (kind == "commit_returned") return CommitReturned(target, event);
+  if (kind == "refreshed") return Refreshed(target, event);
   if (kind == "acked") return Acked(target, event);
   if (kind == "trimmed") return Trimmed(target, event);
   return Fail("syntax", "no event is called '" + kind + "'");
@@ -132,13 +135,27 @@ bool TraceChecker::ReceiptFactsAgree(const Target& target, const DeliveryFacts& 
   return true;
 }
 
+// F is written with A in one transaction, and forgotten with the A that proves it.
+bool TraceChecker::InFlightAgrees(const Target& target, const DeliveryFacts& facts) {
+  if (!facts.target_can_scan || !target.acked_known) return true;
+  const char* rule = "the facts are what the trace has shown";
+  const std::optional<TargetPosition> f =
+      facts.in_flight ? std::optional(facts.f_to) : std::nullopt;
+  if (target.in_flight && !f) return Fail(rule, "in flight was " + Text(target.in_flight));
+  // A death may leave an F without its event, and one whose acked event was not durable yet.
+  if (!target.resolved_in_this_run || f == target.in_flight) return true;
+  return Fail(rule, "F is " + Text(f) + ", in flight was " + Text(target.in_flight));
+}
+
 bool TraceChecker::Resolved(Target& target, const TraceObject& event) {
   const TraceObject* members = event.Object("facts");
   const std::optional<DeliveryFacts> facts =
       members == nullptr ? std::nullopt : ReadDeliveryFacts(*members);
   if (!facts) return Missing(event, "facts");
   if (target.step != Step::kRead) return Fail(kPath, "resolved before the receipt was read");
-  if (!ReceiptFactsAgree(target, *facts)) return false;
+  if (!ReceiptFactsAgree(target, *facts) || !InFlightAgrees(target, *facts)) return false;
+  target.resolved_in_this_run = true;
+  if (facts->in_flight) target.in_flight = facts->f_to;
   const DeliveryDecision decision = DecideDelivery(*facts);
   if (event.Text("action") != DeliveryActionName(decision.action) ||
       event.Number("row") != static_cast<uint64_t>(decision.row)) {
@@ -176,19 +193,40 @@ bool TraceChecker::Scanned(Target& target, const TraceObject& event) {
   if (target.step != Step::kResolved || decision.action != DeliveryAction::kScan) {
     return Fail(kPath, "a scan that nothing asked for");
   }
-  if (found == "some") {
-    target.step = Step::kDone;
-    return true;
+  const ScanOutcome outcome = found == "all"    ? ScanOutcome::kAll
+                              : found == "none" ? ScanOutcome::kNone
+                                                : ScanOutcome::kSome;
+  switch (DecideAfterScan(target.facts, decision, outcome)) {
+    case DeliveryAction::kPark:
+    case DeliveryAction::kScan:
+      target.step = Step::kDone;
+      return true;
+    case DeliveryAction::kStart:
+    case DeliveryAction::kDeliverFromAcked:
+      target.step = Step::kReady;
+      return true;
+    case DeliveryAction::kAdvanceAcked:
+      break;
   }
   target.step = Step::kReady;
-  if (found == "none") return true;
-  if (!target.facts.in_flight) {
-    target.step = Step::kDone;  // row 12: ours above A, and nothing says how far
-    return true;
-  }
   target.proven = std::max(target.proven, std::optional(target.facts.f_to));
   target.to = target.facts.f_to;
   target.needs_ack = true;
+  return true;
+}
+
+// Only where nothing is in flight and A stands: it proves what was proven already.
+bool TraceChecker::Refreshed(Target& target, const TraceObject& event) {
+  const std::optional<TargetPosition> position = event.Position("position");
+  if (!position || !event.Has("outcome")) return Missing(event, "position, outcome");
+  if (target.step != Step::kReady || target.needs_ack || target.in_flight) {
+    return Fail(kPath, "a refresh that was not decided in this session");
+  }
+  if (position != target.from) {
+    return Fail("a refresh names what is acked",
+                position->ToString() + ", A is " + Text(target.from));
+  }
+  target.step = Step::kDone;
   return true;
 }
 
@@ -218,7 +256,13 @@ bool TraceChecker::Begin(Target& target, const TraceObject& event, bool transact
     return Fail("only sealed epochs are delivered",
                 to->ToString() + " of " + std::to_string(rows->second) + " rows");
   }
-  if (!transaction) return true;  // F is durable
+  if (!transaction) {
+    target.in_flight = *to;
+    return true;
+  }
+  if (target.facts.target_can_scan && target.in_flight != *to) {
+    return Fail("F is durable before the first byte", to->ToString());
+  }
   target.to = *to;
   target.step = Step::kBegun;
   return true;
@@ -260,6 +304,7 @@ bool TraceChecker::Acked(Target& target, const TraceObject& event) {
   }
   target.acked = *position;
   target.acked_known = target.acked_in_this_run = true;
+  target.in_flight.reset();
   if (target.needs_ack && position == target.to) {
     target.needs_ack = false;
     target.from = *position;

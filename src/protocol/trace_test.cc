@@ -406,7 +406,8 @@ TEST_CASE("trace: scans prove all, nothing, or park") {
     return Verify(trace).ok;
   };
   const Trace acked = {AckedEvent(kTarget, {1, 10})};
-  const Trace again = {TxnBeginEvent(kTarget, std::nullopt, {1, 10})};
+  const Trace again = {InflightEvent(kTarget, std::nullopt, {1, 10}),
+                       TxnBeginEvent(kTarget, std::nullopt, {1, 10})};
   CHECK(with_scan(ScanOutcome::kAll, acked));
   CHECK(!with_scan(ScanOutcome::kAll, again));
   CHECK(with_scan(ScanOutcome::kNone, again));

@@ -1,18 +1,21 @@
 // Deliveries: carries sealed epochs to the targets outside our own files. One state machine per
 // target, driven from the loop thread; the blocking calls run on the target's worker.
 //
-//            +--------- back-off over / new epoch ----------+
-//            v                                              |
-//   kIdle -> kFencing -> (DecideDelivery) -> kDelivering -> kIdle (acked) | kBackoff (unavailable,
-//   in doubt, no space)
-//                                 \-> kParked (until the next start)
+//     +---------------- back-off over / new epoch / receipt grows old -----------------+
+//     v                                                                                |
+//   kIdle -> kLooking -> (compare) -> kFencing -> (DecideDelivery) -> [kScanning] -> [kNoting]
+//                            |                          |                |             |
+//                         kParked (until the next start) <---------------+             v
+//   kIdle | kBackoff (unavailable, in doubt, no space) <- kClosing <- kDelivering | kRefreshing
 //
-// Every delivery takes the whole path. A moves only with a proof: a commit that returned OK, or a
-// receipt read after fencing.
+// Every delivery takes the whole path. A moves only with a proof: a commit that returned OK, a
+// receipt read after fencing, or a scan. F is durable (kNoting) before the first byte, together
+// with the A that it begins at. A scan that parks counts when a second path says the same: a twin
+// may have committed between the two.
 #ifndef WEIR_RUNTIME_DELIVERIES_H_
 #define WEIR_RUNTIME_DELIVERIES_H_
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +25,7 @@
 #include "io/env.h"
 #include "protocol/delivery.h"
 #include "protocol/trace.h"
+#include "runtime/delivery_target.h"
 #include "runtime/factories.h"
 #include "runtime/graph.h"
 #include "store/store.h"
@@ -30,7 +34,10 @@ namespace weir::runtime {
 
 class Deliveries {
  public:
-  Deliveries(const io::Env& env, store::Store& store, Graph& graph, protocol::TraceSink trace);
+  // Runs a job on the disk worker; its completion on the loop thread.
+  using PostDisk = std::function<void(std::function<void()> job, std::function<void()> done)>;
+  Deliveries(const io::Env& env, store::Store& store, Graph& graph, protocol::TraceSink trace,
+             PostDisk post_disk);
   ~Deliveries();
 
   // Targets of the plan; A's from the store; operator's words of this start. Counts the undelivered
@@ -52,27 +59,48 @@ class Deliveries {
   // The notes of the last TakeAcked are durable: whole segments may go. Disk worker jobs are posted
   // by the caller.
   std::vector<std::pair<store::Spool*, EpochId>> TrimDue();
-  int64_t WaitMs() const;  // to the end of the shortest back-off; -1 none
+  int64_t WaitMs() const;  // until something is due here; -1: nothing
   void AppendStatus(std::string& json) const;
   // kUnknownOutcome or a bug below: ends the process.
   const Status& error() const { return error_; }
   bool degraded() const;
 
  private:
-  enum class State { kIdle, kFencing, kDelivering, kBackoff, kParked };
-  struct Target;
+  using Target = DeliveryTarget;
   class TargetReader;
 
-  void StartFence(Target& target);
-  void OnFenced(Target& target, Result<std::optional<protocol::Receipt>> receipt);
-  protocol::DeliveryFacts Facts(const Target& target,
-                                const std::optional<protocol::Receipt>& receipt);
+  void Start(Target& target);
+  bool Due(const Target& target, int64_t now_ns) const;
+  // The path, step by step: deliveries.cc.
+  void OnLooked(Target& target, Result<protocol::Whereabouts> at);
+  Status CheckCluster(const Target& target) const;
+  bool AcceptMoved(Target& target);
+  void OnFenced(Target& target, Result<flow::Fenced> fenced);
+  bool Twin(Target& target);
+  void StartScan(Target& target);
+  void OnScanned(Target& target, Result<protocol::ScanFacts> found);
+  void Act(Target& target, protocol::DeliveryAction action, std::string why);
+  void GoOn(Target& target);
+  void StartNote(Target& target);
+  void OnNoted(Target& target, const store::InflightNote& note, const Status& status);
   void StartDeliver(Target& target);
-  void OnDelivered(Target& target, protocol::TargetPosition to, Status status);
-  void Acked(Target& target, protocol::TargetPosition to,
-             const std::optional<protocol::Receipt>& proof);
+  void OnDelivered(Target& target, Result<protocol::Whereabouts> at);
+  bool RefreshDue(const Target& target, int64_t now_ns) const;
+  void StartRefresh(Target& target, const protocol::Receipt& receipt);
+  void OnRefreshed(Target& target, const protocol::Receipt& receipt, const Status& status);
+  void Acked(Target& target, const protocol::TargetPosition& to,
+             const std::optional<protocol::Receipt>& proof, protocol::Whereabouts at);
+  void CloseThen(Target& target, std::function<void()> then);
   void Backoff(Target& target, const Status& why);
-  void Park(Target& target, int row, std::string facts);
+  void Park(Target& target, const std::string& rule, std::string facts,
+            std::vector<protocol::Verb> verbs);
+  // What is known: delivery_facts.cc.
+  protocol::DeliveryFacts Facts(const Target& target) const;
+  void FactsOf(const protocol::Receipt& receipt, protocol::DeliveryFacts& facts) const;
+  Result<protocol::Receipt> ReceiptAt(const protocol::TargetPosition& position) const;
+  std::optional<protocol::Verb> WordOf(const Target& target, bool of_move) const;
+  store::AckedNote NoteOf(const Target& target) const;
+  Result<std::vector<SealedRows>> EpochsAbove(const Target& target) const;
   void CountSealed(Target& target, bool recount);
   void WriteBooks(Target& target);
 
@@ -80,6 +108,7 @@ class Deliveries {
   store::Store& store_;
   Graph& graph_;
   protocol::TraceSink trace_;
+  PostDisk post_disk_;
   std::vector<std::unique_ptr<Target>> targets_;
   EpochId sealed_ = 0;
   Status error_;

@@ -162,7 +162,11 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
 
   // 4. State and watermarks. 5. Sinks are resolved in the background.
   WEIR_RETURN_IF_ERROR(Restore(sealed));
-  deliveries_ = std::make_unique<Deliveries>(env_, *store_, *graph_, trace_);
+  deliveries_ =
+      std::make_unique<Deliveries>(env_, *store_, *graph_, trace_,
+                                   [this](std::function<void()> job, std::function<void()> done) {
+                                     disk_->Post(std::move(job), std::move(done));
+                                   });
   WEIR_RETURN_IF_ERROR(deliveries_->Open(factories_, words));
   disk_ = env_.new_worker("weir-disk", env_.completions);
   last_cut_ns_ = env_.clock.MonotonicNs();

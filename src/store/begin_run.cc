@@ -156,6 +156,7 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
       WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadBlobIndex()));
       WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadMeta()));
       impl.acked.clear();
+      impl.target_notes.clear();
     }
     WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadWords()));
     impl.words = new_words;

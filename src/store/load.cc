@@ -38,6 +38,7 @@ Status Store::Impl::Load() {
   WEIR_RETURN_IF_ERROR(LoadHead());
   WEIR_RETURN_IF_ERROR(LoadBlobIndex());
   WEIR_RETURN_IF_ERROR(LoadAcked());
+  WEIR_RETURN_IF_ERROR(LoadTargetNotes());
   WEIR_RETURN_IF_ERROR(LoadWords());
   // What a start asks for before its own run row: who the directory is, and what it would resume.
   run = {};
@@ -190,6 +191,38 @@ Status Store::Impl::LoadAcked() {
       });
 }
 
+// A directory of format 1 has no such table yet; a start makes it, empty, when all else is settled.
+Status Store::Impl::LoadTargetNotes() {
+  target_notes.clear();
+  sessions.clear();
+  if (database->user_version() == 1) return Status::Ok();
+  const LineageRow* current = Current();
+  return ForEachRow(
+      *database,
+      "SELECT lineage, name, session, at, from_epoch, from_rows, to_epoch, to_rows, since "
+      "FROM target",
+      [&](const sqlite::Statement& row) {
+        const std::string session(row.Text(2));
+        if (!session.empty()) sessions.insert(session);
+        if (current == nullptr || row.Int(0) != current->n) return Status::Ok();
+        const auto at = protocol::ParseWhereabouts(row.Text(3));
+        const auto since = protocol::ParseWhereabouts(row.Text(8));
+        if (!at || !since) return BadRow(directory, "target", row.Int(0));
+        const auto position = [&](int column) {
+          return protocol::TargetPosition{static_cast<EpochId>(row.Int(column)),
+                                          static_cast<uint64_t>(row.Int(column + 1))};
+        };
+        TargetNote note{std::string(row.Text(1)), *at, std::nullopt};
+        if (!row.IsNull(6)) {
+          InflightNote f{note.target, session, std::nullopt, position(6), *since};
+          if (!row.IsNull(4)) f.from = position(4);
+          note.in_flight = std::move(f);
+        }
+        target_notes[note.target] = std::move(note);
+        return Status::Ok();
+      });
+}
+
 Status Store::Impl::LoadWords() {
   claims.clear();
   pending.clear();
@@ -331,6 +364,18 @@ std::vector<AckedNote> Store::AckedNotes() const {
   std::vector<AckedNote> out;
   for (const auto& [target, note] : impl_->acked) out.push_back(note);
   return out;
+}
+
+std::vector<TargetNote> Store::TargetNotes() const {
+  const std::lock_guard hold(impl_->mutex);
+  std::vector<TargetNote> out;
+  for (const auto& [target, note] : impl_->target_notes) out.push_back(note);
+  return out;
+}
+
+std::vector<std::string> Store::SessionNames() const {
+  const std::lock_guard hold(impl_->mutex);
+  return {impl_->sessions.begin(), impl_->sessions.end()};
 }
 
 Result<Digest256> Store::HashOf(const Lineage& lineage, EpochId epoch) const {

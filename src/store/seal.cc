@@ -62,7 +62,19 @@ Status Store::Impl::Run(std::string_view sql, const std::function<void(Statement
   return statement.Run();
 }
 
+// An A that is durable already, or older than that: it travelled with an epoch whose seal waited
+// for space while F, and A with it, were written. Writing it again would forget that F.
+bool Store::Impl::IsStale(const AckedNote& note) const {
+  const auto known = acked.find(note.target);
+  if (known == acked.end() || note.position > known->second.position) return false;
+  if (note.position < known->second.position) return true;
+  const auto at = target_notes.find(note.target);
+  return at == target_notes.end() ? note.at.Empty() : note.at == at->second.at;
+}
+
 Status Store::Impl::WriteNote(const AckedNote& note) {
+  if (IsStale(note)) return Status::Ok();
+  if (!note.at.Empty()) WEIR_RETURN_IF_ERROR(WriteWhereabouts(note));
   return Run("INSERT OR REPLACE INTO acked VALUES (?, ?, ?, ?, ?, ?, ?)", [&](Statement& row) {
     row.BindText(1, note.target)
         .BindInt(2, static_cast<int64_t>(note.position.epoch))
@@ -73,6 +85,26 @@ Status Store::Impl::WriteNote(const AckedNote& note) {
         .BindInt(6, static_cast<int64_t>(note.seen->position.rows))
         .BindBlob(7, AsBytes(note.seen->hash));
   });
+}
+
+// Where the target stands as of A; what was in flight is proven or forgotten with it.
+Status Store::Impl::WriteWhereabouts(const AckedNote& note) {
+  const std::string at = note.at.Encode();  // borrowed by the statement until it has run
+  return Run(
+      "INSERT INTO target (lineage, name, session, at) VALUES (?1, ?2, '', ?3) "
+      "ON CONFLICT DO UPDATE SET at = ?3, from_epoch = NULL, from_rows = NULL, to_epoch = NULL, "
+      "to_rows = NULL, since = NULL",
+      [&](Statement& row) {
+        row.BindInt(1, Current()->n).BindText(2, note.target).BindText(3, at);
+      });
+}
+
+void Store::Impl::TakeNotes(const std::vector<AckedNote>& notes) {
+  for (const AckedNote& note : notes) {
+    if (IsStale(note)) continue;
+    acked[note.target] = note;
+    if (!note.at.Empty()) target_notes[note.target] = {note.target, note.at, std::nullopt};
+  }
 }
 
 // A sink that the caller gave no target is its own when it has a spool: forgetting to say so must
@@ -175,7 +207,7 @@ void Store::Impl::ApplyEpoch(const FrozenEpoch& frozen, NewEpoch&& epoch) {
   if (epoch.drops_merge) merge.reset();
   targets.merge(epoch.targets);
   for (auto& [key, refs] : epoch.buckets) SetBlobs(key, std::move(refs));
-  for (const AckedNote& note : frozen.acked) acked[note.target] = note;
+  TakeNotes(frozen.acked);
 }
 
 // An attempt that answered "no space" may have reached the disk all the same; then what is there
@@ -204,7 +236,7 @@ Status Store::Seal(const FrozenEpoch& frozen) {
   if (!there) return impl.Sticky(there.error());
   if (*there) {
     impl.unsure.reset();
-    for (const AckedNote& note : frozen.acked) impl.acked[note.target] = note;
+    impl.TakeNotes(frozen.acked);
     impl.words.reset();
     WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadHead()));
     return impl.Sticky(impl.LoadBlobIndex());
@@ -236,7 +268,45 @@ Status Store::WriteAcked(const std::vector<AckedNote>& notes) {
     for (const AckedNote& note : notes) WEIR_RETURN_IF_ERROR(impl.WriteNote(note));
     return Status::Ok();
   }));
-  for (const AckedNote& note : notes) impl.acked[note.target] = note;
+  impl.TakeNotes(notes);
+  impl.CheckpointIfDue();
+  return Status::Ok();
+}
+
+Status Store::WriteInflight(const InflightNote& note, const std::vector<AckedNote>& notes) {
+  Impl& impl = *impl_;
+  const std::lock_guard hold(impl.mutex);
+  CHECK(impl.begun);
+  const int64_t lineage = impl.Current()->n;
+  const std::string at = note.at.Encode();
+  const auto write = [&]() -> Status {
+    for (const AckedNote& acked : notes) WEIR_RETURN_IF_ERROR(impl.WriteNote(acked));
+    // One row a session name is all that a fresh run needs of its ancestors.
+    WEIR_RETURN_IF_ERROR(
+        impl.Run("DELETE FROM target WHERE lineage <> ? AND session IN (?, '')",
+                 [&](Statement& row) { row.BindInt(1, lineage).BindText(2, note.session); }));
+    return impl.Run(
+        "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?4) ON CONFLICT DO UPDATE SET "
+        "session = ?3, at = CASE WHEN ?5 IS NULL THEN ?4 ELSE at END, "  // without A, F says where
+        "from_epoch = ?5, from_rows = ?6, to_epoch = ?7, to_rows = ?8, since = ?4",
+        [&](Statement& row) {
+          row.BindInt(1, lineage)
+              .BindText(2, note.target)
+              .BindText(3, note.session)
+              .BindText(4, at)
+              .BindInt(7, static_cast<int64_t>(note.to.epoch))
+              .BindInt(8, static_cast<int64_t>(note.to.rows));
+          if (!note.from) return;  // what is not bound is NULL
+          row.BindInt(5, static_cast<int64_t>(note.from->epoch))
+              .BindInt(6, static_cast<int64_t>(note.from->rows));
+        });
+  };
+  WEIR_RETURN_IF_ERROR(impl.Transaction(write));
+  impl.TakeNotes(notes);
+  TargetNote& known = impl.target_notes[note.target];
+  if (known.target.empty() || !note.from) known = {note.target, note.at, std::nullopt};
+  known.in_flight = note;
+  impl.sessions.insert(note.session);
   impl.CheckpointIfDue();
   return Status::Ok();
 }

@@ -19,11 +19,11 @@ class SpoolReader : public flow::RowReader {
         range_(std::move(range)),
         sink_index_(sink_index) {}
 
-  Result<bool> Next(int* sink, Batch& out) override {
-    *sink = sink_index_;
+  Result<bool> Next(flow::RowsAt* at, Batch& out) override {
+    at->sink = sink_index_;
     if (!range_.missing.empty()) return Fail(Code::kCorruption, range_.missing);
     while (span_ < range_.spans.size()) {
-      WEIR_ASSIGN_OR_RETURN(const bool rows, NextBlock(out));
+      WEIR_ASSIGN_OR_RETURN(const bool rows, NextBlock(at, out));
       if (rows) return true;
     }
     return false;
@@ -31,7 +31,7 @@ class SpoolReader : public flow::RowReader {
 
  private:
   // True: `out` holds rows. False: nothing in this block for us.
-  Result<bool> NextBlock(Batch& out) {
+  Result<bool> NextBlock(flow::RowsAt* at, Batch& out) {
     const EpochSpan& span = range_.spans[span_];
     WEIR_RETURN_IF_ERROR(OpenSegment(span));
     WEIR_ASSIGN_OR_RETURN(const std::optional<Block> block, reader_->At(at_, true));
@@ -49,6 +49,8 @@ class SpoolReader : public flow::RowReader {
     const uint64_t from = span_ == 0 ? range_.skip_rows : 0;
     const uint64_t to = span_ + 1 == range_.spans.size() ? range_.last_rows : UINT64_MAX;
     if (row_ <= from || first >= to) return false;
+    at->epoch = span.epoch;
+    at->first = first + 1;
     WEIR_RETURN_IF_ERROR(Decode(span, *block, out));
     if (first < from || row_ > to) Select(first, from, to, out);
     return true;

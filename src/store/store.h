@@ -27,11 +27,12 @@
 #include "protocol/takeover.h"
 #include "protocol/trace.h"
 #include "protocol/types.h"
+#include "protocol/whereabouts.h"
 
 namespace weir::store {
 
 inline constexpr uint32_t kApplicationId = 0x77656972;  // "weir"
-inline constexpr int kFormatVersion = 1;                // PRAGMA user_version
+inline constexpr int kFormatVersion = 2;                // PRAGMA user_version; 1: no table target
 
 struct OpenOptions {
   std::string directory;
@@ -80,10 +81,25 @@ struct RunInfo {
   std::string pipeline, instance;  // as recorded
 };
 
-struct AckedNote {  // A of a target
+struct AckedNote {  // A of a target; forgets F
   std::string target;
   protocol::TargetPosition position;
   std::optional<protocol::Receipt> seen;  // R_seen
+  protocol::Whereabouts at = {};          // as of A; empty for targets without
+};
+
+struct InflightNote {  // F of a target
+  std::string target;
+  std::string session;                           // under which name it is delivered
+  std::optional<protocol::TargetPosition> from;  // A
+  protocol::TargetPosition to;
+  protocol::Whereabouts at;  // before the first byte: where a scan begins
+};
+
+struct TargetNote {  // what is recorded of a target that has whereabouts, in this lineage
+  std::string target;
+  protocol::Whereabouts at;               // as of A, or of the first F
+  std::optional<InflightNote> in_flight;  // F
 };
 
 struct FrozenSink {
@@ -131,6 +147,9 @@ class Store {
   std::vector<protocol::Resolution> PendingResolutions() const;
   std::optional<SealedEpoch> NewestSealed() const;  // of the newest lineage, above its base
   std::vector<AckedNote> AckedNotes() const;        // of the newest lineage
+  std::vector<TargetNote> TargetNotes() const;      // of the newest lineage
+  // Session names that any lineage of this directory ever delivered under, sorted.
+  std::vector<std::string> SessionNames() const;
   Result<Digest256> HashOf(const Lineage& lineage, EpochId epoch)
       const;  // kNotFound when no such sealed epoch (pruned below A: kNotFound too)
   Result<uint64_t> RowsOf(const std::string& sink,
@@ -166,6 +185,9 @@ class Store {
   Result<bool> Compact(uint64_t max_bytes);
   // Disk worker: A's and the finish marker outside a seal.
   Status WriteAcked(const std::vector<AckedNote>& notes);
+  // Disk worker: F is durable when OK. `acked` (A's that are not durable yet) comes with it: an F
+  // that began at an unknown A would be a gap.
+  Status WriteInflight(const InflightNote& note, const std::vector<AckedNote>& acked);
   Status WriteFinished();
   Status WriteCleanStop();  // SIGTERM with everything sealed; a start after it need not quick_check
 

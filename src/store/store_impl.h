@@ -83,6 +83,7 @@ struct Store::Impl {
   Status RefuseNewerFormat(const sqlite::OpenOptions& read_only);
   Status CreateDatabase();
   Status OpenDatabase();
+  Status MigrateFrom1();
   Status SettleUncleanEnd();
   Status Damage(const Status& found) const;
 
@@ -95,6 +96,7 @@ struct Store::Impl {
   Status LoadTargets();
   Status LoadBlobIndex();
   Status LoadAcked();
+  Status LoadTargetNotes();
   Status LoadWords();
 
   const LineageRow* Current() const;  // of the newest run; null: none
@@ -123,7 +125,10 @@ struct Store::Impl {
   Status WriteEpoch(const FrozenEpoch& frozen, const NewEpoch& epoch);
   void ApplyEpoch(const FrozenEpoch& frozen, NewEpoch&& epoch);
   Result<bool> AlreadySealed(const NewEpoch& epoch);
+  bool IsStale(const AckedNote& note) const;
   Status WriteNote(const AckedNote& note);
+  Status WriteWhereabouts(const AckedNote& note);
+  void TakeNotes(const std::vector<AckedNote>& notes);  // memory is what was committed
   Status WriteEnd(const char* how);
 
   // ---- compact.cc ----
@@ -166,6 +171,8 @@ struct Store::Impl {
   std::set<BucketKey> due;  // buckets whose deltas have outgrown their base
   std::optional<Merge> merge;
   std::map<std::string, AckedNote> acked;
+  std::map<std::string, TargetNote> target_notes;  // of the current lineage
+  std::set<std::string> sessions;                  // of every lineage
   std::vector<std::string> claims;
   std::vector<protocol::Resolution> pending;
   EpochId words_epoch = 0;        // the highest position that an operator's word names

@@ -76,8 +76,8 @@ TEST_CASE("spool_threads: staging, syncing, trimming and delivering at once") {
       }
       const auto reader = spool.Read(acked, 9, to, 9, 0);
       int64_t next = static_cast<int64_t>(acked) * 9;
-      for (int sink = 0;;) {
-        const auto more = reader->Next(&sink, batch);
+      for (flow::RowsAt at;;) {
+        const auto more = reader->Next(&at, batch);
         if (!more || !*more) {
           failures += !more;
           break;

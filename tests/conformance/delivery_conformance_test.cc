@@ -78,7 +78,7 @@ std::unique_ptr<io::SimFiles> EmptyDisk() {
 Status DeliverRest(SqliteTarget& target) {
   for (;;) {
     const auto session = target.NewSession();
-    WEIR_ASSIGN_OR_RETURN(const auto receipt, session->Fence());
+    WEIR_ASSIGN_OR_RETURN(const auto receipt, ReadReceipt(*session));
     if (receipt) CHECK(receipt->hash == HashOfEpoch(receipt->position.epoch));
     const EpochId next = receipt ? receipt->position.epoch + 1 : 1;
     if (next > 3) return Status::Ok();
@@ -86,8 +86,8 @@ Status DeliverRest(SqliteTarget& target) {
     if (receipt) from = receipt->position;
     const auto value = static_cast<int64_t>(2 * next);
     ListReader rows(Batches{{value}, {value + 1}});
-    WEIR_RETURN_IF_ERROR(session->Deliver(store::Store::Mint(kLineage, next),
-                                          {from, {next, 2}, HashOfEpoch(next)}, rows));
+    WEIR_RETURN_IF_ERROR(DeliverRows(*session, store::Store::Mint(kLineage, next),
+                                     {from, {next, 2}, HashOfEpoch(next), 2}, rows));
     session->Close();
   }
 }
@@ -99,7 +99,7 @@ TEST_CASE("delivery: nothing is visible before Deliver, and a session may be dro
   {
     const auto session = target.NewSession();
     session->Close();
-    REQUIRE(session->Fence().has_value());
+    REQUIRE(ReadReceipt(*session).has_value());
     session->Close();
     session->Close();
   }

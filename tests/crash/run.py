@@ -42,8 +42,8 @@ ONLY_FOR = {"spool": "spool."}
 EARLY_EPOCHS = 5  # sealed before the first random kill
 # Reached once a life at most: their occurrence counts lives.
 ONCE_A_LIFE = re.compile(r"^(takeover|finish)\.")
-# What only a remote target has: no local sink fences anybody.
-NOT_LOCAL = {"deliver.after_fence"}
+# What only a remote target has: no local sink fences anybody, or notes what it has begun.
+NOT_LOCAL = {"deliver.after_fence", "deliver.before_inflight", "deliver.after_inflight"}
 
 
 def declared_points():

@@ -119,13 +119,26 @@ Status SqliteDelivery::CheckColumns(const SqliteTable& table) {
   return Status::Ok();
 }
 
-Result<std::optional<protocol::Receipt>> SqliteDelivery::Fence() {
+Result<protocol::Whereabouts> SqliteDelivery::Look() {
   WEIR_RETURN_IF_ERROR(Open());
+  return protocol::Whereabouts();  // a database is its path
+}
+
+Result<flow::Fenced> SqliteDelivery::Fence(const std::vector<std::string>&) {
+  CHECK(database_ != nullptr);
   WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_fence"), "deliver.after_fence"));
   WEIR_ASSIGN_OR_RETURN(seen_, ReadReceipt());
   WEIR_RETURN_IF_ERROR(
       Fault(WEIR_FAULT_POINT("deliver.after_receipt_read"), "deliver.after_receipt_read"));
-  return seen_;
+  return flow::Fenced{seen_, {}, {}, 0};
+}
+
+// The receipt lies in the transaction itself: nobody needs a second proof, and it never expires.
+Result<protocol::ScanFacts> SqliteDelivery::Scan(const flow::ScanRange&) {
+  return Fail(Code::kInternal, path_ + ": a database is never scanned");
+}
+Status SqliteDelivery::Refresh(const protocol::Receipt&) {
+  return Status(Code::kInternal, path_ + ": a receipt in a database does not expire");
 }
 
 Result<std::optional<protocol::Receipt>> SqliteDelivery::ReadReceipt() {
@@ -179,8 +192,9 @@ Status SqliteDelivery::WriteRows(flow::RowReader& rows) {
   ValueTexts texts;
   Batch batch;
   for (;;) {
-    int sink = 0;
-    WEIR_ASSIGN_OR_RETURN(const bool more, rows.Next(&sink, batch));
+    flow::RowsAt at;
+    WEIR_ASSIGN_OR_RETURN(const bool more, rows.Next(&at, batch));
+    const int sink = at.sink;
     if (!more) return Status::Ok();
     CHECK(sink >= 0 && static_cast<size_t>(sink) < tables_.size());
     const SqliteTable& table = tables_[static_cast<size_t>(sink)];
@@ -210,21 +224,22 @@ Status SqliteDelivery::InTransaction(const protocol::Receipt& to, flow::RowReade
   return database_->Commit();
 }
 
-Status SqliteDelivery::Deliver(const flow::SealedProof& proof, const flow::DeliveryRange& range,
-                               flow::RowReader& rows) {
+Result<protocol::Whereabouts> SqliteDelivery::Deliver(const flow::SealedProof& proof,
+                                                      const flow::DeliveryRange& range,
+                                                      flow::RowReader& rows) {
   CHECK(database_ != nullptr && range.to.epoch <= proof.through());
   WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_begin"), "deliver.before_begin"));
   WEIR_RETURN_IF_ERROR(database_->Begin());
   const Status done = InTransaction({proof.lineage(), range.to, range.hash}, rows);
   if (!done.ok()) {
     (void)database_->Rollback();
-    return done;
+    return Fail(done);
   }
   seen_ = protocol::Receipt{proof.lineage(), range.to, range.hash};
   // The rows are committed; a log that grows is only a nuisance.
   if (database_->wal_bytes() > kCheckpointBytes)
     (void)database_->Checkpoint(sqlite::CheckpointMode::kPassive);
-  return Status::Ok();
+  return protocol::Whereabouts();
 }
 
 void SqliteDelivery::Close() {

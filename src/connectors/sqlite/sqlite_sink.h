@@ -54,9 +54,15 @@ class SqliteDelivery : public flow::SinkDelivery {
         pipeline_(std::move(pipeline)),
         tables_(std::move(tables)) {}
 
-  Result<std::optional<protocol::Receipt>> Fence() override;
-  Status Deliver(const flow::SealedProof& proof, const flow::DeliveryRange& range,
-                 flow::RowReader& rows) override;
+  flow::DeliveryTraits Traits() const override { return {.kind = "sql"}; }
+  std::string SessionName() const override { return ""; }  // the row lock of the receipt fences
+  Result<protocol::Whereabouts> Look() override;
+  Result<flow::Fenced> Fence(const std::vector<std::string>& ancestors) override;
+  Result<protocol::ScanFacts> Scan(const flow::ScanRange& range) override;
+  Result<protocol::Whereabouts> Deliver(const flow::SealedProof& proof,
+                                        const flow::DeliveryRange& range,
+                                        flow::RowReader& rows) override;
+  Status Refresh(const protocol::Receipt& receipt) override;
   void Close() override;
 
  private:

@@ -72,17 +72,17 @@ std::unique_ptr<plan::TableDef> Table(std::vector<int> key = {}) {
 
 flow::DeliveryRange Range(std::optional<protocol::TargetPosition> from,
                           protocol::TargetPosition to) {
-  return {from, to, HashOfEpoch(to.epoch)};
+  return {from, to, HashOfEpoch(to.epoch), 0};
 }
 
 // A whole delivery: fence, then rows up to `to`.
 Status DeliverTo(flow::SinkDelivery& session, std::optional<protocol::TargetPosition> from,
                  protocol::TargetPosition to, std::vector<int64_t> values) {
-  WEIR_ASSIGN_OR_RETURN(const auto seen, session.Fence());
+  WEIR_ASSIGN_OR_RETURN(const auto seen, ReadReceipt(session));
   (void)seen;
   ListReader rows(Batches{std::move(values)});
   const Status status =
-      session.Deliver(store::Store::Mint(kLineage, to.epoch), Range(from, to), rows);
+      DeliverRows(session, store::Store::Mint(kLineage, to.epoch), Range(from, to), rows);
   session.Close();
   return status;
 }
@@ -93,18 +93,18 @@ TEST_CASE_FIXTURE(Fixture,
   const auto table = Table();
   {
     auto session = NewSession(*table);
-    CHECK_FALSE(session->Fence().value());
+    CHECK_FALSE(ReadReceipt(*session).value());
     ListReader rows(Batches{{1, 2}, {3}});
     REQUIRE(
-        session->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 3}), rows).ok());
+        DeliverRows(*session, store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 3}), rows)
+            .ok());
     // Dies here: committed, and nobody noted it.
   }
   auto session = NewSession(*table);
-  CHECK(session->Fence().value() == Receipt{kLineage, {1, 3}, HashOfEpoch(1)});
+  CHECK(ReadReceipt(*session).value() == Receipt{kLineage, {1, 3}, HashOfEpoch(1)});
   ListReader rows(Batches{{4}});
-  REQUIRE(session
-              ->Deliver(store::Store::Mint(kLineage, 2),
-                        Range(protocol::TargetPosition{1, 3}, {2, 1}), rows)
+  REQUIRE(DeliverRows(*session, store::Store::Mint(kLineage, 2),
+                      Range(protocol::TargetPosition{1, 3}, {2, 1}), rows)
               .ok());
   session->Close();
   CHECK(Query("SELECT group_concat(v, '') FROM (SELECT v FROM out ORDER BY v)") == 1234);
@@ -116,11 +116,11 @@ TEST_CASE_FIXTURE(Fixture, "an older session that wakes up writes nothing") {
   const auto table = Table();
   REQUIRE(DeliverTo(*NewSession(*table), std::nullopt, {1, 1}, {1}).ok());
   auto old_session = NewSession(*table);
-  REQUIRE(old_session->Fence().has_value());
+  REQUIRE(ReadReceipt(*old_session).has_value());
   REQUIRE(DeliverTo(*NewSession(*table), protocol::TargetPosition{1, 1}, {2, 1}, {2}).ok());
   ListReader rows(Batches{{2}});
-  const Status late = old_session->Deliver(store::Store::Mint(kLineage, 2),
-                                           Range(protocol::TargetPosition{1, 1}, {2, 1}), rows);
+  const Status late = DeliverRows(*old_session, store::Store::Mint(kLineage, 2),
+                                  Range(protocol::TargetPosition{1, 1}, {2, 1}), rows);
   CHECK(late.code() == Code::kUnavailable);
   old_session->Close();
   CHECK(Query("SELECT count(*) FROM out") == 2);
@@ -129,13 +129,14 @@ TEST_CASE_FIXTURE(Fixture, "an older session that wakes up writes nothing") {
 TEST_CASE_FIXTURE(Fixture, "two first deliveries: the second fails on the primary key") {
   const auto table = Table();
   auto one = NewSession(*table), two = NewSession(*table);
-  REQUIRE(one->Fence().has_value());
-  REQUIRE(two->Fence().has_value());
+  REQUIRE(ReadReceipt(*one).has_value());
+  REQUIRE(ReadReceipt(*two).has_value());
   ListReader rows_one(Batches{{1}}), rows_two(Batches{{1}});
-  REQUIRE(
-      one->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_one).ok());
+  REQUIRE(DeliverRows(*one, store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_one)
+              .ok());
   CHECK_FALSE(
-      two->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_two).ok());
+      DeliverRows(*two, store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows_two)
+          .ok());
   one->Close();
   two->Close();
   CHECK(Query("SELECT count(*) FROM out") == 1);
@@ -145,10 +146,11 @@ TEST_CASE_FIXTURE(Fixture, "a fresh lineage takes over the ancestor's receipt as
   const auto table = Table();
   REQUIRE(DeliverTo(*NewSession(*table), std::nullopt, {5, 1}, {1}).ok());
   auto session = NewSession(*table);
-  REQUIRE(session->Fence().value()->lineage == kLineage);
+  REQUIRE(ReadReceipt(*session).value()->lineage == kLineage);
   ListReader rows(Batches{{2}});
-  REQUIRE(session->Deliver(store::Store::Mint(kOther, 7), Range(std::nullopt, {7, 1}), rows).ok());
-  CHECK(NewSession(*table)->Fence().value()->lineage == kOther);
+  REQUIRE(
+      DeliverRows(*session, store::Store::Mint(kOther, 7), Range(std::nullopt, {7, 1}), rows).ok());
+  CHECK(ReadReceipt(*NewSession(*table)).value()->lineage == kOther);
 }
 
 TEST_CASE_FIXTURE(Fixture,
@@ -171,7 +173,7 @@ TEST_CASE_FIXTURE(Fixture,
     }
     const sqlite::SimVfs after_vfs(*after, "weir-sim-after");
     SqliteDelivery session(after_vfs.name(), "/db/out.db", "pipeline", {MakeSqliteTable(*table)});
-    const auto receipt = session.Fence();
+    const auto receipt = ReadReceipt(session);
     REQUIRE(receipt.has_value());
     REQUIRE(receipt->has_value());
     session.Close();
@@ -193,16 +195,15 @@ TEST_CASE_FIXTURE(Fixture, "no space: nothing is delivered, and the same deliver
   const auto table = Table();
   REQUIRE(DeliverTo(*NewSession(*table), std::nullopt, {1, 1}, {1}).ok());
   auto session = NewSession(*table);
-  REQUIRE(session->Fence().has_value());
+  REQUIRE(ReadReceipt(*session).has_value());
   bool full = true;
   files->OnOperation([&](const io::SimOp& op) {
     return full && op.kind == io::SimOpKind::kWrite ? io::SimFault::kNoSpace : io::SimFault::kNone;
   });
   std::vector<int64_t> many(20000, 2);
   ListReader rows(Batches{many});
-  CHECK(session
-            ->Deliver(store::Store::Mint(kLineage, 2),
-                      Range(protocol::TargetPosition{1, 1}, {2, 20000}), rows)
+  CHECK(DeliverRows(*session, store::Store::Mint(kLineage, 2),
+                    Range(protocol::TargetPosition{1, 1}, {2, 20000}), rows)
             .code() == Code::kNoSpace);
   session->Close();
   full = false;
@@ -250,7 +251,7 @@ TEST_CASE("a target that cannot take the rows says why") {
                                   .options = {{"path", "/db/out.db"}},
                                   .columns = {{"v", c.type}},
                                   .primary_key = c.key});
-    const auto fenced = f.NewSession(*table)->Fence();
+    const auto fenced = ReadReceipt(*f.NewSession(*table));
     REQUIRE_FALSE(fenced.has_value());
     CHECK(fenced.error().code() == c.code);
     CHECK(fenced.error().message().find(c.says) != std::string::npos);
@@ -284,10 +285,10 @@ TEST_CASE_FIXTURE(Fixture, "values are stored exactly") {
   class OneRow : public flow::RowReader {
    public:
     explicit OneRow(const Schema& schema) : schema_(schema) {}
-    Result<bool> Next(int* sink, Batch& out) override {
+    Result<bool> Next(flow::RowsAt* at, Batch& out) override {
       if (done_) return false;
       done_ = true;
-      *sink = 0;
+      at->sink = 0;
       out.Reset(schema_, 1);
       for (size_t i = 0; i < schema_.fields.size(); ++i)
         out.mutable_column(i).valid[0] = i + 1 < schema_.fields.size();
@@ -308,10 +309,10 @@ TEST_CASE_FIXTURE(Fixture, "values are stored exactly") {
     bool done_ = false;
   };
   auto session = NewSession(*table);
-  REQUIRE(session->Fence().has_value());
+  REQUIRE(ReadReceipt(*session).has_value());
   OneRow rows(SinkSchema(*table));
-  REQUIRE(
-      session->Deliver(store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows).ok());
+  REQUIRE(DeliverRows(*session, store::Store::Mint(kLineage, 1), Range(std::nullopt, {1, 1}), rows)
+              .ok());
   session->Close();
   CHECK(QueryText("SELECT quote(b)||' '||quote(i)||' '||quote(d)||' '||quote(n)||' '||quote(s)||' "
                   "'||quote(x)||' '||quote(t)||' '||quote(z)||' '||quote(day)||' "

@@ -71,10 +71,11 @@ Result<std::string> SpoolLife::Read(protocol::TargetPosition after, protocol::Ta
   std::string out;
   Batch batch;
   for (;;) {
-    int sink = -1;
-    WEIR_ASSIGN_OR_RETURN(const bool more, reader->Next(&sink, batch));
+    flow::RowsAt at;
+    at.sink = -1;
+    WEIR_ASSIGN_OR_RETURN(const bool more, reader->Next(&at, batch));
     if (!more) return out;
-    CHECK(sink == 3);
+    CHECK(at.sink == 3);
     batch.ForEachSelected([&](uint32_t row) {
       if (!out.empty()) out += ',';
       out += std::to_string(batch.column(0).ints[row]);

@@ -1,0 +1,42 @@
+// The two texts that a delivery leaves in a cluster: the receipt, as metadata of a group's offset
+// or as a record, and the header of every row.
+//
+// Receipt, ASCII (older clients garble anything else), about 150 bytes of the 4096 that a broker
+// takes:
+//   weir1 LINEAGE(32 hex) EPOCH:ROWS HASH(64 hex) WRITTEN_MS
+// Row header `weir-e`, 32 bytes: lineage 16 | epoch 8, big-endian | row number in the epoch 8,
+// big-endian, from 1 over all sinks of the target.
+#ifndef WEIR_CONNECTORS_KAFKA_RECEIPT_TEXT_H_
+#define WEIR_CONNECTORS_KAFKA_RECEIPT_TEXT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocol/types.h"
+
+namespace weir::connectors {
+
+inline constexpr char kRowHeaderName[] = "weir-e";
+inline constexpr size_t kRowHeaderBytes = 32;
+
+struct WrittenReceipt {
+  protocol::Receipt receipt;
+  int64_t written_ms = 0;  // wall clock of the writer
+};
+std::string EncodeReceipt(const protocol::Receipt& receipt, int64_t written_ms);
+std::optional<WrittenReceipt> ParseReceipt(std::string_view text);
+
+using RowHeader = std::array<char, kRowHeaderBytes>;
+RowHeader EncodeRowHeader(const Lineage& lineage, const protocol::TargetPosition& row);
+struct RowOrigin {
+  Lineage lineage;
+  protocol::TargetPosition row;
+};
+std::optional<RowOrigin> ParseRowHeader(std::string_view bytes);
+
+}  // namespace weir::connectors
+
+#endif  // WEIR_CONNECTORS_KAFKA_RECEIPT_TEXT_H_
