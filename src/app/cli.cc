@@ -1,6 +1,7 @@
 #include "app/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 
 namespace weir::app {
 
@@ -73,6 +74,67 @@ void AddResolve(CLI::App& app, Invocation& in, Raw& raw) {
   resolve->add_flag("--yes", in.yes, "do not ask");
 }
 
+void AddValues(CLI::App& verb, QualifyArguments& in,
+               const std::vector<std::array<const char*, 3>>& options) {
+  for (const auto& [name, type, doc] : options) {
+    verb.add_option_function<std::string>(
+            name, [&in, key = std::string(name)](const std::string& v) { in.given[key] = v; }, doc)
+        ->type_name(type);
+  }
+}
+
+void AddGen(CLI::App& app, Invocation& in, Raw& raw) {
+  CLI::App* gen = app.add_subcommand(
+      "gen", "events that are a function of a seed, with a ledger: input for a qualification");
+  gen->add_option("LEDGER", in.qualify.ledger, "made new: what was written")->required();
+  AddValues(*gen, in.qualify,
+            {{"--to", "DIR", "where the events go: files part-N.jsonl"},
+             {"--seed", "N", "another seed gives other events (0)"},
+             {"--records", "N", "of all partitions; 0: until a signal (1000000)"},
+             {"--partitions", "N", "(1)"},
+             {"--rate", "N", "events per second of event time (10000)"},
+             {"--items", "N", "distinct keys (1000)"},
+             {"--start", "TIME", "event time of the first event, or now (2026-01-01 00:00:00)"},
+             {"--jitter", "DURATION", "events lie up to this far back (0 ms)"},
+             {"--bound", "DURATION", "the watermark bound of the pipeline (5 s)"},
+             {"--late-by", "DURATION", "late events lie up to this far behind the bound (1 min)"},
+             {"--out-of-order", "FRACTION", "of events between jitter and bound (0)"},
+             {"--late", "FRACTION", "of events behind the bound (0)"},
+             {"--duplicates", "FRACTION", "of records that repeat an event (0)"},
+             {"--poison", "FRACTION", "of records that cannot be decoded, in four ways (0)"},
+             {"--pad", "BYTES", "a field pad of this length (0)"}});
+  gen->add_flag("--pace", in.qualify.pace, "keep the rate by the clock too");
+  gen->add_option("--progress", raw.progress, "auto | never")
+      ->check(CLI::IsMember({"auto", "never"}));
+  gen->add_flag("--json", in.json, "machine-readable output");
+}
+
+void AddVerify(CLI::App& app, Invocation& in, Raw& raw) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "judge every layer of a pipeline against the ledger of weir gen");
+  verify->add_option("LEDGER", in.qualify.ledger, "of weir gen")->required();
+  AddValues(*verify, in.qualify,
+            {{"--raw", "WHERE", "the events as they were written"},
+             {"--cleaned", "WHERE", "the decoded events"},
+             {"--windows", "WHERE", "counts and sums per window and item"},
+             {"--late", "WHERE", "events that the windows refused"},
+             {"--dead", "WHERE", "dead letters"},
+             {"--window", "DURATION", "size of the tumbling windows"},
+             {"--wait", "DURATION", "how long results may take (0 s)"},
+             {"--show", "N", "findings of each kind that are shown (20)"}});
+  verify
+      ->add_option("--column", in.qualify.columns,
+                   "LAYER.NAME=COLUMN: another name there; LAYER.NAME= : there is none")
+      ->allow_extra_args(false);
+  verify->add_flag("--input-ended", in.qualify.input_ended,
+                   "the pipeline was told that its input has ended: every window is out");
+  verify->add_flag("--deduplicated", in.qualify.deduplicated,
+                   "the pipeline lets each event through once");
+  verify->add_option("--progress", raw.progress, "auto | never")
+      ->check(CLI::IsMember({"auto", "never"}));
+  verify->add_flag("--json", in.json, "machine-readable output");
+}
+
 std::string Finish(Invocation& in, const Raw& raw) {
   if (std::string wrong = TakeSets(raw.sets, &in.set); !wrong.empty()) return wrong;
   in.progress = raw.progress == "auto";
@@ -115,9 +177,12 @@ Result<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv) {
   AddResolve(app, in, raw);
   CLI::App* trace = app.add_subcommand("trace", "protocol traces");
   trace->require_subcommand(1);
-  CLI::App* verify = trace->add_subcommand("verify", "hold a recorded trace against the protocol");
-  verify->add_option("FILE", in.file, "the trace")->required();
-  verify->add_flag("--json", in.json, "machine-readable output");
+  CLI::App* trace_verify =
+      trace->add_subcommand("verify", "hold a recorded trace against the protocol");
+  trace_verify->add_option("FILE", in.file, "the trace")->required();
+  trace_verify->add_flag("--json", in.json, "machine-readable output");
+  AddGen(app, in, raw);
+  AddVerify(app, in, raw);
   CLI::App* version = app.add_subcommand("version", "version, commit, libraries");
   version->add_flag("--json", in.json, "machine-readable output");
   try {
@@ -136,6 +201,8 @@ Result<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv) {
   if (app.got_subcommand("resolve")) in.verb = Verb::kResolve;
   if (trace->parsed()) in.verb = Verb::kTraceVerify;
   if (version->parsed()) in.verb = Verb::kVersion;
+  if (app.got_subcommand("gen")) in.verb = Verb::kGen;
+  if (app.got_subcommand("verify")) in.verb = Verb::kVerify;
   if (std::string wrong = Finish(in, raw); !wrong.empty()) return Fail(Code::kUsage, wrong);
   return parsed;
 }

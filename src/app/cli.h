@@ -12,7 +12,27 @@
 
 namespace weir::app {
 
-enum class Verb { kRun, kCheck, kExplain, kStatus, kResolve, kTraceVerify, kVersion };
+enum class Verb {
+  kRun,
+  kCheck,
+  kExplain,
+  kStatus,
+  kResolve,
+  kTraceVerify,
+  kVersion,
+  kGen,
+  kVerify
+};
+
+// gen and verify: options with a value, as they were given, by name ("--seed"). What they mean is
+// said in app/qualify_commands.cc.
+struct QualifyArguments {
+  std::string ledger;
+  std::map<std::string, std::string> given;
+  std::vector<std::string> columns;                // --column LAYER.NAME=COLUMN
+  bool pace = false;                               // gen
+  bool input_ended = false, deduplicated = false;  // verify
+};
 
 struct Invocation {
   Verb verb = Verb::kRun;
@@ -34,6 +54,7 @@ struct Invocation {
   // resolve
   std::vector<std::pair<protocol::Verb, std::string>> words;
   bool yes = false;
+  QualifyArguments qualify;
 };
 
 // kUsage: the message says what is wrong. `help`: not an error, the text to print.

@@ -15,6 +15,8 @@ int ExplainCommand(World& world, const Invocation& invocation);
 int StatusCommand(World& world, const Invocation& invocation);
 int ResolveCommand(World& world, const Invocation& invocation);
 int TraceVerifyCommand(World& world, const Invocation& invocation);
+int GenCommand(World& world, const Invocation& invocation);
+int VerifyCommand(World& world, const Invocation& invocation);
 int VersionCommand(const Invocation& invocation);
 
 // `weir: what is wrong` on stderr (or {"error":..,"code":..} on stdout with --json); the exit code

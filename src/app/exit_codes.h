@@ -9,7 +9,7 @@ namespace weir::app {
 enum ExitCode : int {
   kExitOk = 0,  // finished, or stopped with everything sealed
   kExitUsage = 64,
-  kExitBadRow = 65,  // weir.on-error = fail
+  kExitBadRow = 65,  // weir.on-error = fail; verify: not exact
   kExitTwin = 69,    // a proven twin delivers under our name
   kExitInternal = 70,
   kExitCannotCreate = 73,  // the state directory or an output cannot be created, or is not ours

@@ -46,6 +46,10 @@ int main(int argc, char** argv) {
       return app::TraceVerifyCommand(world, invocation);
     case app::Verb::kVersion:
       return app::VersionCommand(invocation);
+    case app::Verb::kGen:
+      return app::GenCommand(world, invocation);
+    case app::Verb::kVerify:
+      return app::VerifyCommand(world, invocation);
   }
   return app::kExitInternal;
 }

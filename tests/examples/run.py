@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -182,6 +183,31 @@ def live_rolling_log(weir, work):
             raise Failure(f"stopped with {life.code}", life.log())
 
 
+def live_qualify(weir, work):
+    """The commands of docs/qualification.md as they stand there; the last one is the judge."""
+    with open(os.path.join(ROOT, "docs", "qualification.md"), encoding="utf-8") as f:
+        text = f.read()
+    block = next(b for b in re.findall(r"(?:^    .*\n)+", text, re.M) if "weir gen" in b)
+    commands = [shlex.split(line) for line in block.splitlines()]
+    verbs = [c[1] for c in commands if c[0] == "weir"]
+    if verbs != ["gen", "run", "verify"]:
+        raise Failure(f"docs/qualification.md shows {verbs}")
+    for command in commands:
+        if command[0] == "mkdir":
+            os.makedirs(os.path.join(work, command[-1]))
+            continue
+        more = ["--trace", "trace.jsonl"] if command[1] == "run" else []
+        life = weir(*command[1:], "--progress", "never", *more, want=0)
+    if not life.out.endswith(b"verdict  exact\n"):
+        raise Failure("no verdict", weir.log())
+
+
+def judge_qualify(work):
+    for name in ("late.jsonl", "dead.jsonl"):
+        if not lines_of(work, name):
+            raise Failure(f"{name} is empty: the example would show nothing")
+
+
 def judge_rolling_log(work):
     parts = sorted(glob.glob(os.path.join(work, "errors", "part-*.json")))
     got = [(row["message"], row["place"]) for part in parts for row in lines_of(work, os.path.relpath(part, work))]
@@ -193,10 +219,11 @@ def judge_rolling_log(work):
 EXAMPLES = {
     "access-log": ({"access.log": "tests/data/access.log"}, judge_access_log),
     "earthquakes": ({"earthquakes.txt": "tests/data/earthquakes.txt"}, judge_earthquakes),
+    "qualify": ({}, judge_qualify),
     "rolling-log": ({}, judge_rolling_log),
     "sessions": ({"events.jsonl": "docs/examples/events.jsonl"}, judge_sessions),
 }
-LIVE = {"rolling-log": live_rolling_log}
+LIVE = {"qualify": live_qualify, "rolling-log": live_rolling_log}
 
 
 def example(path):

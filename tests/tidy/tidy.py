@@ -33,6 +33,7 @@ LAYERS = {
     "store": "base io data protocol flow state sqlite",
     "connectors": "base io data protocol plan flow sqlite",
     "runtime": "base io data protocol plan flow state sqlite store",
+    "qualify": "base io data sqlite",
     "app": "*",
 }
 # A test may go one step further: it may use the fakes of io, and runtime's tests build whole pipelines.
