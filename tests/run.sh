@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
 logs=build/test-logs
 mkdir -p "$logs"
 
-all_layers=(unit tidy threads upgrade sql examples crash restart service disk kafka sim model fuzz)
+all_layers=(unit tidy threads upgrade sql examples qualify crash restart service disk kafka sim model fuzz)
 full=
 layers=()
 for argument in "$@"; do
@@ -137,7 +137,7 @@ build_layer() {
   local targets=()
   if wants unit; then targets+=(unit_tests); fi
   if wants sim; then targets+=(sim_tests); fi
-  if wants sql || wants examples || wants crash || wants restart || wants service || wants disk || wants kafka || wants upgrade; then targets+=(weir); fi
+  if wants sql || wants examples || wants qualify || wants crash || wants restart || wants service || wants disk || wants kafka || wants upgrade; then targets+=(weir); fi
   if [ ${#targets[@]} -gt 0 ]; then packaging/build.sh fault "${targets[@]}" || { echo "not ok build/fault"; return 0; }; fi
   if wants sql || wants service; then packaging/build.sh release || { echo "not ok build/release"; return 0; }; fi
   if wants threads; then packaging/build.sh tsan io_tests store_tests || { echo "not ok build/tsan"; return 0; }; fi
@@ -170,6 +170,7 @@ if wants threads; then one threads threads_layer; fi
 if wants upgrade; then one upgrade python3 tests/upgrade/run.py; fi
 if wants sql; then one sql python3 tests/sql/run.py ${full:+--full}; fi
 if wants examples; then one examples python3 tests/examples/run.py; fi
+if wants qualify; then one qualify python3 tests/qualify/run.py; fi
 if wants crash; then one crash python3 tests/crash/run.py ${full:+--full}; fi
 if wants restart; then one restart python3 tests/restart/run.py; fi
 if wants service; then one service python3 tests/service/run.py; fi
@@ -181,7 +182,7 @@ if wants fuzz; then one fuzz fuzz_layer; fi
 
 echo
 echo "minutes"
-for name in build unit selftest tidy-self-test tidy threads upgrade sql examples crash restart service disk kafka sim model fuzz; do
+for name in build unit selftest tidy-self-test tidy threads upgrade sql examples qualify crash restart service disk kafka sim model fuzz; do
   [ -n "${seconds[$name]:-}" ] || continue
   printf '  %-16s %5.1f\n' "$name" "$(python3 -c "print(${seconds[$name]} / 60)")"
 done
