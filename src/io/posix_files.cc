@@ -109,6 +109,24 @@ class PosixFile : public File {
   const std::string path_;
 };
 
+// Calls `visit` with the directory's descriptor and every name but "." and "..", in no order. A
+// name ends with a zero byte.
+template <class Visit>
+Status ForEachName(const std::string& directory, Visit&& visit) {
+  DIR* dir = ::opendir(directory.c_str());
+  if (dir == nullptr) return ErrnoStatus(errno, CallKind::kOpenForRead, "list", directory);
+  errno = 0;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(::dirfd(dir), name);
+    errno = 0;
+  }
+  const int error = errno;
+  ::closedir(dir);
+  if (error != 0) return ErrnoStatus(error, CallKind::kRead, "list", directory);
+  return Status::Ok();
+}
+
 int OpenFlags(OpenMode mode) {
   switch (mode) {
     case OpenMode::kRead:
@@ -152,22 +170,33 @@ bool PosixFiles::Exists(const std::string& path) {
 }
 
 Result<std::vector<std::string>> PosixFiles::List(const std::string& directory) {
-  DIR* dir = ::opendir(directory.c_str());
-  if (dir == nullptr) {
-    return Fail(ErrnoStatus(errno, CallKind::kOpenForRead, "list", directory));
-  }
   std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(dir)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-    errno = 0;
-  }
-  const int error = errno;
-  ::closedir(dir);
-  if (error != 0) return Fail(ErrnoStatus(error, CallKind::kRead, "list", directory));
+  const Status status =
+      ForEachName(directory, [&](int, std::string_view name) { names.emplace_back(name); });
+  if (!status.ok()) return Fail(status);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+Result<std::vector<DirectoryEntry>> PosixFiles::ListStats(
+    const std::string& directory, const std::function<bool(std::string_view)>& wanted) {
+  std::vector<DirectoryEntry> entries;
+  const Status status = ForEachName(directory, [&](int fd, std::string_view name) {
+    if (!wanted(name)) return;
+    // Relative to the open directory: its own path is not walked again for every name.
+    struct stat st;
+    if (::fstatat(fd, name.data(), &st, 0) == 0) {
+      entries.push_back({std::string(name), FromPosix(st)});
+    } else {
+      const int error = errno;
+      entries.push_back({std::string(name), Fail(ErrnoStatus(error, CallKind::kRead, "stat",
+                                                             JoinPath(directory, name)))});
+    }
+  });
+  if (!status.ok()) return Fail(status);
+  std::sort(entries.begin(), entries.end(),
+            [](const DirectoryEntry& a, const DirectoryEntry& b) { return a.name < b.name; });
+  return entries;
 }
 
 Status PosixFiles::MakeDirectory(const std::string& path) {

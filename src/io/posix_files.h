@@ -17,6 +17,8 @@ class PosixFiles : public Files {
   Result<FileStat> Stat(const std::string& path) override;
   bool Exists(const std::string& path) override;
   Result<std::vector<std::string>> List(const std::string& directory) override;
+  Result<std::vector<DirectoryEntry>> ListStats(
+      const std::string& directory, const std::function<bool(std::string_view)>& wanted) override;
   Status MakeDirectory(const std::string& path) override;
   Status Rename(const std::string& from, const std::string& to) override;
   Status RenameNoReplace(const std::string& from, const std::string& to) override;

@@ -110,6 +110,29 @@ TEST_CASE("names are listed by byte value, without the two dots") {
         std::vector<std::string>{".hidden", "B", "a10", "a9", "b"});
 }
 
+TEST_CASE("names are listed with what is behind them, those that are wanted") {
+  const TestDirectory dir;
+  PosixFiles files;
+  REQUIRE(WriteFileAtomically(files, dir / "b", "12345").ok());
+  REQUIRE(WriteFileAtomically(files, dir / "skipped", "1").ok());
+  REQUIRE(files.MakeDirectory(dir / "a").ok());
+  REQUIRE(::symlink("nowhere", (dir / "dangling").c_str()) == 0);
+  const auto entries =
+      files.ListStats(dir.path(), [](std::string_view name) { return name != "skipped"; });
+  REQUIRE(entries.has_value());
+  REQUIRE(entries->size() == 3);
+  CHECK((*entries)[0].name == "a");
+  CHECK((*entries)[0].stat.value().is_directory);
+  CHECK((*entries)[1].name == "b");
+  CHECK((*entries)[1].stat.value().size == 5);
+  CHECK((*entries)[1].stat.value().inode == files.Stat(dir / "b").value().inode);
+  CHECK((*entries)[2].name == "dangling");
+  CHECK((*entries)[2].stat.error().code() == Code::kNotFound);
+  CHECK((*entries)[2].stat.error().message().find(dir / "dangling") != std::string::npos);
+  CHECK(files.ListStats(dir / "none", [](std::string_view) { return true; }).error().code() ==
+        Code::kNotFound);
+}
+
 TEST_CASE("a rename replaces, unless it was asked not to") {
   const TestDirectory dir;
   PosixFiles files;

@@ -68,6 +68,16 @@ Result<std::vector<std::string>> SimFiles::List(const std::string& directory) {
   return names;
 }
 
+Result<std::vector<DirectoryEntry>> SimFiles::ListStats(
+    const std::string& directory, const std::function<bool(std::string_view)>& wanted) {
+  WEIR_ASSIGN_OR_RETURN(const std::vector<std::string> names, List(directory));
+  std::vector<DirectoryEntry> entries;
+  for (const std::string& name : names) {
+    if (wanted(name)) entries.push_back({name, Stat(JoinPath(directory, name))});
+  }
+  return entries;
+}
+
 Status SimFiles::MakeDirectory(const std::string& path) {
   const std::lock_guard lock(world_->mutex);
   if (world_->crashed) return SimulationStopped();

@@ -64,6 +64,26 @@ Action Answer(const Facts& facts, int row) {
 
 }  // namespace
 
+void CompareReceipt(const Receipt& receipt, const ChainFacts& chain, DeliveryFacts& facts) {
+  facts.r = receipt.position;
+  if (receipt.lineage == chain.ours) {
+    facts.receipt = ReceiptKind::kOurs;
+    facts.above_sealed = receipt.position.epoch > chain.sealed;
+    const bool pruned = chain.acked && receipt.position <= *chain.acked;
+    facts.hash_matches = facts.above_sealed || (chain.hash ? *chain.hash == receipt.hash : pruned);
+    return;
+  }
+  facts.receipt = ReceiptKind::kUnknownLineage;
+  for (const LineageRecord& record : chain.lineages) {
+    if (record.lineage != receipt.lineage) continue;
+    facts.receipt = ReceiptKind::kAncestor;
+    facts.above_sealed = receipt.position.epoch > record.last_sealed;
+    // Only the hash of an ancestor's last epoch is remembered.
+    facts.hash_matches =
+        receipt.position.epoch != record.last_sealed || receipt.hash == record.last_hash;
+  }
+}
+
 DeliveryDecision DecideDelivery(const DeliveryFacts& facts) {
   for (const Row& row : kRows) {
     if (!row.matches(facts)) continue;

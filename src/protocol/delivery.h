@@ -32,6 +32,19 @@ struct DeliveryFacts {
                              // a park that names it
 };
 
+// What this directory knows of the chain that a receipt names.
+struct ChainFacts {
+  Lineage ours;                         // of this run
+  EpochId sealed = 0;                   // its newest sealed epoch
+  std::optional<TargetPosition> acked;  // A
+  std::optional<Digest256> hash;        // ours, of the receipt's epoch; nullopt: no such epoch here
+  std::vector<LineageRecord> lineages;  // every lineage that this directory ever had
+};
+// Fills in receipt, r, above_sealed and hash_matches. Ids are not dense: an epoch that is not here
+// is known only if it is at or below A, where epochs are pruned; above A a receipt that names it is
+// another chain's.
+void CompareReceipt(const Receipt& receipt, const ChainFacts& chain, DeliveryFacts& facts);
+
 enum class DeliveryAction { kPark, kStart, kDeliverFromAcked, kAdvanceAcked, kScan };
 struct DeliveryDecision {
   DeliveryAction action = DeliveryAction::kPark;

@@ -160,5 +160,96 @@ TEST_CASE("delivery: names of kinds and actions are distinct words") {
   CHECK(actions.size() == 5);
 }
 
+TEST_CASE("delivery: what a receipt is to our chain") {
+  const Lineage ours{{1}}, before{{3}}, foreign{{5}};
+  Digest256 good, other;
+  other.bytes[0] = 1;
+  const std::vector<LineageRecord> lineages = {{before, 0, 7, good}, {ours, 7, 0, {}}};
+  struct Case {
+    const char* name;
+    Receipt receipt;
+    std::optional<TargetPosition> acked;
+    std::optional<Digest256> hash;
+    ReceiptKind kind;
+    bool above_sealed, hash_matches;
+  };
+  const Case cases[] = {
+      {"ours, our hash", {ours, {11, 5}, good}, {{9, 1}}, good, ReceiptKind::kOurs, false, true},
+      {"ours, another hash: a copy of this directory delivered it",
+       {ours, {11, 5}, good},
+       {{9, 1}},
+       other,
+       ReceiptKind::kOurs,
+       false,
+       false},
+      {"above everything sealed",
+       {ours, {13, 5}, good},
+       {{9, 1}},
+       {},
+       ReceiptKind::kOurs,
+       true,
+       true},
+      {"an id that was skipped here, above A: never pruned, so never ours",
+       {ours, {11, 5}, good},
+       {{9, 1}},
+       {},
+       ReceiptKind::kOurs,
+       false,
+       false},
+      {"the same, nothing acked", {ours, {11, 5}, good}, {}, {}, ReceiptKind::kOurs, false, false},
+      {"pruned: at or below A",
+       {ours, {8, 5}, good},
+       {{9, 1}},
+       {},
+       ReceiptKind::kOurs,
+       false,
+       true},
+      {"an ancestor's last epoch",
+       {before, {7, 5}, good},
+       {},
+       {},
+       ReceiptKind::kAncestor,
+       false,
+       true},
+      {"an ancestor's last epoch, another hash",
+       {before, {7, 5}, other},
+       {},
+       {},
+       ReceiptKind::kAncestor,
+       false,
+       false},
+      {"above what an ancestor had sealed",
+       {before, {8, 5}, good},
+       {},
+       {},
+       ReceiptKind::kAncestor,
+       true,
+       true},
+      {"below an ancestor's last",
+       {before, {6, 5}, other},
+       {},
+       {},
+       ReceiptKind::kAncestor,
+       false,
+       true},
+      {"a lineage that was never here",
+       {foreign, {7, 5}, good},
+       {},
+       {},
+       ReceiptKind::kUnknownLineage,
+       false,
+       true},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    Facts facts;
+    CompareReceipt(c.receipt, {ours, 12, c.acked, c.hash, lineages}, facts);
+    CHECK(facts.receipt == c.kind);
+    CHECK(facts.r == c.receipt.position);
+    CHECK(facts.above_sealed == c.above_sealed);
+    CHECK(facts.hash_matches == c.hash_matches);
+  }
+}
+
 }  // namespace
 }  // namespace weir::protocol

@@ -95,8 +95,9 @@ class Deliveries {
   void Park(Target& target, const std::string& rule, std::string facts,
             std::vector<protocol::Verb> verbs);
   // What is known: delivery_facts.cc.
-  protocol::DeliveryFacts Facts(const Target& target) const;
-  void FactsOf(const protocol::Receipt& receipt, protocol::DeliveryFacts& facts) const;
+  protocol::DeliveryFacts Facts(const Target& target);
+  void FactsOf(const Target& target, const protocol::Receipt& receipt,
+               protocol::DeliveryFacts& facts);
   Result<protocol::Receipt> ReceiptAt(const protocol::TargetPosition& position) const;
   std::optional<protocol::Verb> WordOf(const Target& target, bool of_move) const;
   store::AckedNote NoteOf(const Target& target) const;

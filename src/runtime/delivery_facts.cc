@@ -149,7 +149,7 @@ Result<protocol::Receipt> Deliveries::ReceiptAt(const protocol::TargetPosition& 
   return protocol::Receipt{lineage, position, hash};
 }
 
-protocol::DeliveryFacts Deliveries::Facts(const Target& target) const {
+protocol::DeliveryFacts Deliveries::Facts(const Target& target) {
   protocol::DeliveryFacts facts;
   const std::optional<protocol::Receipt>& receipt = target.fenced.receipt;
   facts.word = WordOf(target, /*of_move=*/false);
@@ -159,10 +159,10 @@ protocol::DeliveryFacts Deliveries::Facts(const Target& target) const {
   facts.in_flight = target.in_flight.has_value();
   if (target.in_flight) facts.f_to = target.in_flight->to;
   facts.r_equals_seen = receipt.has_value() ? target.seen == receipt : !target.seen.has_value();
-  if (receipt) FactsOf(*receipt, facts);
+  if (receipt) FactsOf(target, *receipt, facts);
   for (const protocol::Receipt& other : target.fenced.others) {
     protocol::DeliveryFacts of_other;
-    FactsOf(other, of_other);
+    FactsOf(target, other, of_other);
     const bool newer = of_other.above_sealed || !of_other.hash_matches;
     facts.other_unknown |= of_other.receipt == protocol::ReceiptKind::kUnknownLineage;
     facts.other_newer |= of_other.receipt == protocol::ReceiptKind::kAncestor && newer;
@@ -170,27 +170,19 @@ protocol::DeliveryFacts Deliveries::Facts(const Target& target) const {
   return facts;
 }
 
-void Deliveries::FactsOf(const protocol::Receipt& receipt, protocol::DeliveryFacts& facts) const {
-  facts.r = receipt.position;
-  const Lineage ours = store_.run().lineage;
-  if (receipt.lineage == ours) {
-    facts.receipt = protocol::ReceiptKind::kOurs;
-    facts.above_sealed = receipt.position.epoch > sealed_;
-    if (!facts.above_sealed) {
-      const Result<Digest256> hash = store_.HashOf(ours, receipt.position.epoch);
-      // Pruned: only epochs at or below A are, and then the table looks at the position.
-      facts.hash_matches = !hash.has_value() || *hash == receipt.hash;
+void Deliveries::FactsOf(const Target& target, const protocol::Receipt& receipt,
+                         protocol::DeliveryFacts& facts) {
+  protocol::ChainFacts chain{store_.run().lineage, sealed_, target.acked, std::nullopt,
+                             store_.Lineages()};
+  if (receipt.lineage == chain.ours && receipt.position.epoch <= sealed_) {
+    const Result<Digest256> hash = store_.HashOf(chain.ours, receipt.position.epoch);
+    if (hash) {
+      chain.hash = *hash;
+    } else if (hash.error().code() != Code::kNotFound) {
+      error_ = hash.error();
     }
-    return;
   }
-  facts.receipt = protocol::ReceiptKind::kUnknownLineage;
-  for (const protocol::LineageRecord& record : store_.Lineages()) {
-    if (record.lineage != receipt.lineage) continue;
-    facts.receipt = protocol::ReceiptKind::kAncestor;
-    facts.above_sealed = receipt.position.epoch > record.last_sealed;
-    if (receipt.position.epoch == record.last_sealed)
-      facts.hash_matches = receipt.hash == record.last_hash;
-  }
+  protocol::CompareReceipt(receipt, chain, facts);
 }
 
 // Two targets on one cluster would fence each other for ever: they have one name there.

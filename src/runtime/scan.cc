@@ -66,7 +66,7 @@ Scan::Scan(const plan::Node& node, const Factories& factories, const ScanSetting
 
 Scan::~Scan() = default;
 
-Status Scan::Discover() {
+Status Scan::Discover(bool opening) {
   std::vector<flow::PartitionInfo> found;
   WEIR_RETURN_IF_ERROR(source_->Discover(found));
   for (flow::PartitionInfo& info : found) {
@@ -77,10 +77,11 @@ Status Scan::Discover() {
     partition->info = std::move(info);
     partitions_.push_back(std::move(partition));
     Partition& p = *partitions_.back();
-    const auto saved = saved_.find(p.info.key);
-    if (p.info.restored && saved != saved_.end()) {
-      watermarks_.Restore(index, saved->second.watermark);
-      p.changed = false;
+    if (opening && p.info.restored) {
+      if (const auto saved = SavedWatermark(p.info.key)) {
+        watermarks_.Restore(index, *saved);
+        p.changed = false;
+      }
     }
     if (p.info.finished) watermarks_.SetEnded(index);
     if (!p.info.finished && !p.info.key.empty() && p.info.key == restored_current_)
@@ -93,7 +94,6 @@ Status Scan::Discover() {
     Rank(index);
     if (p.changed) dirty_ = true;
   }
-  saved_.clear();
   restored_current_.clear();
   if (has_rowtime_ && !found.empty()) watermarks_.Recompute();
   return Status::Ok();
@@ -372,7 +372,7 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
   const int64_t now_ns = clock_.MonotonicNs();
   const int64_t interval_ms = source_->PollIntervalMs();
   if (interval_ms >= 0 && now_ns >= next_poll_ns_) {
-    WEIR_RETURN_IF_ERROR(Discover());
+    WEIR_RETURN_IF_ERROR(Discover(/*opening=*/false));
     AskWaiting();
     next_poll_ns_ = now_ns + interval_ms * 1000000;
   }

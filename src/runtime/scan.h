@@ -12,7 +12,6 @@
 #ifndef WEIR_RUNTIME_SCAN_H_
 #define WEIR_RUNTIME_SCAN_H_
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -95,7 +94,9 @@ class Scan {
     std::unique_ptr<Reader> reader;
   };
 
-  Status Discover();
+  // `opening`: the saved watermarks of restored partitions come with them.
+  Status Discover(bool opening);
+  std::optional<SourceWatermarks::Partition> SavedWatermark(std::string_view partition_key) const;
   Status RestorePositions(flow::StateReader& positions);
   Status TakeReader(Partition& p);
   void GiveReader(Partition& p);
@@ -124,10 +125,6 @@ class Scan {
   std::unique_ptr<flow::Source> source_;
   SourceWatermarks watermarks_;
   std::vector<std::unique_ptr<Partition>> partitions_;
-  struct Saved {
-    SourceWatermarks::Partition watermark;
-  };
-  std::map<std::string, Saved> saved_;
   std::string restored_current_;
   ByteMap positions_;
   std::unique_ptr<Reader>

@@ -48,6 +48,7 @@ Status Scan::Open(flow::StateReader& positions, TimestampMs watermark,
   WEIR_ASSIGN_OR_RETURN(source_, factories_.source(node_, raw_schema_));
   WEIR_RETURN_IF_ERROR(RestorePositions(positions));
   std::vector<flow::SavedPosition> saved;
+  saved.reserve(positions_.size());
   std::string source_state;
   bool damaged = false;
   positions_.ForEach([&](std::string_view key, std::string_view value) {
@@ -55,14 +56,13 @@ Status Scan::Open(flow::StateReader& positions, TimestampMs watermark,
       source_state = value;
       return;
     }
-    Saved entry;
+    SourceWatermarks::Partition watermark;
     std::string_view source_blob;
-    if (key.empty() || key[0] != 'p' || !DecodeSaved(value, &entry.watermark, &source_blob)) {
+    if (key.empty() || key[0] != 'p' || !DecodeSaved(value, &watermark, &source_blob)) {
       damaged = true;
       return;
     }
     saved.push_back({std::string(key.substr(1)), std::string(source_blob)});
-    saved_.emplace(saved.back().key, entry);
   });
   if (damaged)
     return Status(Code::kCorruption, "saved position of " + node_.name + " cannot be read");
@@ -70,7 +70,16 @@ Status Scan::Open(flow::StateReader& positions, TimestampMs watermark,
   highest_sealed_watermark_ = watermark;
   restored_current_ = current_key;
   WEIR_RETURN_IF_ERROR(source_->Open(saved, source_state));
-  return Discover();
+  return Discover(/*opening=*/true);
+}
+
+std::optional<SourceWatermarks::Partition> Scan::SavedWatermark(
+    std::string_view partition_key) const {
+  const auto saved = positions_.Get(PositionKey(partition_key));
+  SourceWatermarks::Partition watermark;
+  std::string_view source_blob;
+  if (!saved || !DecodeSaved(*saved, &watermark, &source_blob)) return std::nullopt;
+  return watermark;
 }
 
 Status Scan::RestorePositions(flow::StateReader& positions) {

@@ -238,10 +238,17 @@ INSERT INTO t SELECT id, k, v, '0123456789012345678901234567890123456789' AS pad
     small = os.path.join(weir.cwd, "small")
     with small_disk(kind, small, 24):
         ballast = fill(small, 300)
+        # Enough batches that a hundred epochs are cut even where a seal takes as long as three of them.
         slow = "scan.after_batch=delay:15@every"
-        args = ["--set", "weir.batch-rows=50", "--set", "execution.checkpointing.interval=1 ms"]
+        args = ["--set", "weir.batch-rows=20", "--set", "execution.checkpointing.interval=1 ms"]
+
+        def waiting_epochs():
+            status = health(weir)
+            acked = (status.get("targets") or [{}])[0].get("acked") or "0:0"
+            return status.get("sealed_epoch", 0) - int(acked.split(":")[0])
+
         with weir.start("run", "pipeline.sql", "--progress", "never", *args, fault=slow) as process:
-            wait_for(weir, "100 epochs", lambda: health(weir).get("sealed_epoch", 0) > 120, process, 120)
+            wait_for(weir, "100 undelivered epochs", lambda: waiting_epochs() >= 100, process, 120)
             status = health(weir)
             if status.get("health") != "degraded" or not status.get("spool_bytes"):
                 raise Failure(f"not degraded with a full target: {status}", process.err())

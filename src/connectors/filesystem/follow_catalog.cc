@@ -21,15 +21,18 @@ Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::s
     std::erase_if(*accepted, [](const ListedFile& file) { return !file.gap_accepted; });
     accepted_ = std::move(*accepted);
   }
-  std::map<uint64_t, SavedFile> positions;
+  std::vector<std::pair<uint64_t, SavedFile>> positions;
+  positions.reserve(saved.size());
   for (const flow::SavedPosition& position : saved) {
     const auto number = PartitionNumber(position.key);
     auto file = DecodeSavedFile(position.blob);
     if (!number || !file)
       return Status(Code::kCorruption, "the saved position " + position.key + " of source " +
                                            options_.table + " cannot be read");
-    positions.emplace(*number, std::move(*file));
+    positions.emplace_back(*number, std::move(*file));
   }
+  std::sort(positions.begin(), positions.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   for (auto& [number, file] : positions) {
     FilePartition& partition = set.files.emplace_back();
     partition.number = number;
@@ -66,6 +69,8 @@ Status FollowCatalog::Poll(FileSet& set, std::vector<FilePartition*>& found) {
     for (const auto& [key, partition] : by_key_) {
       if (partition->seen_poll != polls_) missing.push_back(partition);
     }
+    std::sort(missing.begin(), missing.end(),
+              [](const FilePartition* a, const FilePartition* b) { return a->number < b->number; });
     for (FilePartition* partition : missing) LookForMissing(*partition);
     TakeNew(set, fresh, listing);
     FindShrunkCopies(set, listing);

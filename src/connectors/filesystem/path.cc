@@ -102,12 +102,11 @@ class Lister {
       }
       return;
     }
-    const auto names = files_.List(directory);
-    if (!names.has_value()) return Note(names.error());
-    for (const std::string& name : *names) {
-      if (!MatchComponent(component, name)) continue;
+    const auto entries = files_.ListStats(
+        directory, [&](std::string_view name) { return MatchComponent(component, name); });
+    if (!entries.has_value()) return Note(entries.error());
+    for (const auto& [name, stat] : *entries) {
       const std::string path = io::JoinPath(directory, name);
-      const auto stat = files_.Stat(path);
       if (!stat.has_value()) {
         Note(stat.error());
       } else if (last) {
@@ -136,16 +135,15 @@ class Lister {
   void AddDirectory(const std::string& path, const io::FileStat& stat) {
     // A link that leads back up would never end; a directory that two links reach is read once.
     if (!directories_.insert({stat.device, stat.inode}).second) return;
-    const auto names = files_.List(path);
-    if (!names.has_value()) return Note(names.error());
-    for (const std::string& name : *names) {
-      if (name.front() == '.') continue;
-      const std::string child = io::JoinPath(path, name);
-      const auto child_stat = files_.Stat(child);
-      if (child_stat.has_value()) {
-        AddAny(child, *child_stat);
+    const auto entries =
+        files_.ListStats(path, [](std::string_view name) { return name.front() != '.'; });
+    if (!entries.has_value()) return Note(entries.error());
+    out_.files.reserve(out_.files.size() + entries->size());
+    for (const auto& [name, child] : *entries) {
+      if (child.has_value()) {
+        AddAny(io::JoinPath(path, name), *child);
       } else {
-        Note(child_stat.error());
+        Note(child.error());
       }
     }
   }
