@@ -62,6 +62,7 @@ void AddResolve(CLI::App& app, Invocation& in, Raw& raw) {
       {Verb::kAcceptMissing,
        "an output file is missing or shorter than recorded: go on from what is there"},
       {Verb::kRewindFile, "cut the output file back to what is sealed here"},
+      {Verb::kAcceptTopic, "the recreated topic or other cluster is ours"},
       {Verb::kAcceptGap, "read on without the rest of a listed file (SOURCE[:PATH])"},
   };
   for (const auto& [verb, doc] : verbs) {
@@ -142,6 +143,8 @@ std::string Finish(Invocation& in, const Raw& raw) {
     for (const std::string& subject : subjects) in.words.emplace_back(verb, subject);
   }
   if (raw.quarantine) in.words.emplace_back(protocol::Verb::kQuarantine, "");
+  if (raw.quarantine && in.words.size() > 1)
+    return "--quarantine stands alone: what the other verbs speak of is moved aside with it";
   if (in.verb == Verb::kResolve && in.words.empty())
     return "resolve needs a verb, for example --rewind-file SINK; weir status names it";
   if (in.verb == Verb::kRun && in.discard_undelivered && !in.fresh)

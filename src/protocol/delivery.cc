@@ -1,5 +1,7 @@
 #include "protocol/delivery.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace weir::protocol {
@@ -13,6 +15,9 @@ bool Ancestor(const Facts& f) { return f.receipt == ReceiptKind::kAncestor; }
 bool Ours(const Facts& f) { return f.receipt == ReceiptKind::kOurs; }
 bool Absent(const Facts& f) { return f.receipt == ReceiptKind::kAbsent; }
 bool AtOurNote(const Facts& f) { return (!f.acked_empty && f.r == f.a) || f.r_equals_seen; }
+// The very receipt (or the very absence) that stood there when A was noted, with an operator's word
+// if it needed one: it has been decided on before, and a death in between asks nobody again.
+bool Settled(const Facts& f) { return !f.acked_empty && f.r_equals_seen; }
 
 struct Row {
   int row;
@@ -26,8 +31,8 @@ struct Row {
 constexpr Row kRows[] = {
     {1, [](const Facts& f) { return f.receipt == ReceiptKind::kUnknownLineage || f.other_unknown; },
      Action::kPark, Action::kPark},
-    {2, [](const Facts& f) { return (Ancestor(f) && Newer(f)) || f.other_newer; }, Action::kPark,
-     Action::kPark},
+    {2, [](const Facts& f) { return (Ancestor(f) && Newer(f) && !Settled(f)) || f.other_newer; },
+     Action::kPark, Action::kPark},
     {3, [](const Facts& f) { return Ancestor(f) && f.acked_empty && !f.in_flight; }, Action::kStart,
      Action::kStart},
     {8, [](const Facts& f) { return Ancestor(f) && f.acked_empty; }, Action::kScan, Action::kStart},
@@ -36,6 +41,10 @@ constexpr Row kRows[] = {
     {7, [](const Facts& f) { return Ancestor(f) && !f.in_flight; }, Action::kDeliverFromAcked,
      Action::kDeliverFromAcked},
     {8, [](const Facts& f) { return Ancestor(f); }, Action::kScan, Action::kDeliverFromAcked},
+    {7, [](const Facts& f) { return Ours(f) && Settled(f) && !f.in_flight; },
+     Action::kDeliverFromAcked, Action::kDeliverFromAcked},
+    {8, [](const Facts& f) { return Ours(f) && Settled(f); }, Action::kScan,
+     Action::kDeliverFromAcked},
     {5, [](const Facts& f) { return Ours(f) && Newer(f); }, Action::kPark, Action::kPark},
     {6, [](const Facts& f) { return Ours(f) && (f.acked_empty || f.r > f.a); },
      Action::kAdvanceAcked, Action::kAdvanceAcked},
@@ -48,6 +57,7 @@ constexpr Row kRows[] = {
      Action::kStart},
     {10, [](const Facts& f) { return f.in_flight; }, Action::kScan, Action::kPark},
     {11, [](const Facts& f) { return f.acked_empty; }, Action::kStart, Action::kStart},
+    {12, [](const Facts& f) { return Settled(f); }, Action::kScan, Action::kDeliverFromAcked},
     {12, [](const Facts&) { return true; }, Action::kScan, Action::kPark},
 };
 
@@ -91,6 +101,14 @@ DeliveryDecision DecideDelivery(const DeliveryFacts& facts) {
     return {action == Action::kPark ? Answer(facts, row.row) : action, row.row};
   }
   CHECK(false);  // the last row matches everything
+}
+
+TargetPosition AckedAfter(const DeliveryFacts& facts, const DeliveryDecision& decision) {
+  CHECK(decision.action == Action::kAdvanceAcked);
+  if (decision.row == 6 || !facts.shared) return facts.r;
+  const TargetPosition to = std::min(facts.r, *facts.shared);
+  if (facts.acked_empty || to >= facts.a) return to;
+  return std::max(to, std::min(facts.a, TargetPosition{facts.held_from, 0}));
 }
 
 std::vector<Verb> DeliveryVerbs(int row) {

@@ -25,8 +25,13 @@ struct DeliveryFacts {
   TargetPosition f_to;
   bool r_equals_seen = false;  // R is the R_seen recorded with A
   // Of receipts found under other keys (an earlier SQL of this directory): rows 1 and 2 only.
-  bool other_unknown = false;    // one of a lineage unknown here
-  bool other_newer = false;      // one of an ancestor's that is above what it had sealed, or forked
+  bool other_unknown = false;  // one of a lineage unknown here
+  bool other_newer = false;    // one of an ancestor's that is above what it had sealed, or forked
+  // With --trust-sink only: the end of the run that sealed the epoch of A. A directory is restored
+  // between two runs, so what was sealed up to here was sealed before; what came later may be a
+  // second life of the same ids, and R says nothing of it.
+  std::optional<TargetPosition> shared;
+  EpochId held_from = 0;  // likewise: rows of earlier epochs are trimmed, A cannot go back to them
   bool target_can_scan = false;  // Kafka; SQL targets and files have no second proof and need none
   std::optional<Verb> word;  // the operator's, recorded for this sink and not used up yet: answers
                              // a park that names it
@@ -71,6 +76,11 @@ DeliveryAction DecideAfterScan(const DeliveryFacts& facts, const DeliveryDecisio
                                ScanOutcome outcome);
 std::string DescribeScan(const ScanFacts& facts);
 
+// Where A goes on kAdvanceAcked: to R when our chain proves it. Under --trust-sink, where no chain
+// does, to R or to the end of what R's life and ours have in common, whichever comes first: rows
+// that were sealed since a backup was restored are never taken for delivered. Back (the target was
+// restored) it goes as far as the spool reaches.
+TargetPosition AckedAfter(const DeliveryFacts& facts, const DeliveryDecision& decision);
 const char* DeliveryActionName(DeliveryAction action);
 const char* ReceiptKindName(ReceiptKind kind);
 // What an operator can say to a park of this row. Rows 8, 10 and 12 park after a scan (or, where no

@@ -28,10 +28,12 @@ Want Expected(const Facts& f) {
     case ReceiptKind::kUnknownLineage:
       return {1, Action::kPark};
     case ReceiptKind::kAncestor:
+      if (!f.acked_empty && f.r_equals_seen) return NoteHolds(f);
       if (f.above_sealed || !f.hash_matches) return {2, Action::kPark};
       if (f.acked_empty) return f.in_flight ? NoteHolds(f) : Want{3, Action::kStart};
-      return f.r_equals_seen ? NoteHolds(f) : Want{4, Action::kPark};
+      return {4, Action::kPark};
     case ReceiptKind::kOurs:
+      if (!f.acked_empty && f.r_equals_seen) return NoteHolds(f);
       if (f.above_sealed || !f.hash_matches) return {5, Action::kPark};
       if (f.acked_empty || f.a < f.r) return {6, Action::kAdvanceAcked};
       if (f.r == f.a || f.r_equals_seen) return NoteHolds(f);
@@ -42,7 +44,8 @@ Want Expected(const Facts& f) {
         return {10, f.acked_empty ? Action::kStart : Action::kPark};
       }
       if (f.acked_empty) return {11, Action::kStart};
-      return {12, f.target_can_scan ? Action::kScan : Action::kPark};
+      if (f.target_can_scan) return {12, Action::kScan};
+      return {12, f.r_equals_seen ? Action::kDeliverFromAcked : Action::kPark};
   }
   return {0, Action::kPark};
 }
@@ -131,6 +134,58 @@ TEST_CASE("delivery: an operator's word answers a park that names it, and nothin
     });
     CAPTURE(VerbName(verb));
     CHECK(wrong == 0);
+  }
+}
+
+// A death between the word and the first delivery after it must not ask the operator again, and
+// must not take a receipt for proven that nobody but the operator has vouched for.
+TEST_CASE("delivery: a receipt that was decided on with A is never parked on, and proves no more") {
+  ForAllFacts([&](const Facts& f) {
+    if (f.acked_empty || !f.r_equals_seen || f.target_can_scan || f.in_flight) return;
+    if (f.receipt == ReceiptKind::kUnknownLineage) return;  // it was adopted, or it never was seen
+    if (DecideDelivery(f).action != Action::kDeliverFromAcked) FAIL("not from A");
+  });
+}
+
+// exactly-once.md, "Parking and resolving": a restored directory seals epochs whose ids R has
+// passed in its first life. They are rows that the target never got.
+TEST_CASE("delivery: --trust-sink covers what was sealed before a restore, never what came after") {
+  struct Case {
+    const char* name;
+    TargetPosition r, a, shared, want;
+    EpochId held_from = 0;
+  };
+  const Case cases[] = {
+      {"R above all that is sealed: A ends where the restored run began",
+       {50, 4},
+       {40, 7},
+       {43, 2},
+       {43, 2}},
+      {"nothing was left to deliver at the backup: A stays", {50, 4}, {43, 2}, {43, 2}, {43, 2}},
+      {"R below the end of the run: another hash, a copy; to R",
+       {42, 1},
+       {40, 7},
+       {43, 2},
+       {42, 1}},
+      {"R below A: the database was restored; back to R", {39, 1}, {40, 7}, {43, 2}, {39, 1}, 30},
+      {"... as far as the spool reaches", {20, 1}, {40, 7}, {43, 2}, {30, 0}, 30},
+      {"... which is nowhere", {20, 1}, {40, 7}, {43, 2}, {40, 7}, 41},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    Facts facts;
+    facts.receipt = ReceiptKind::kOurs;
+    facts.r = c.r;
+    facts.above_sealed = c.r > c.shared;
+    facts.hash_matches = facts.above_sealed;
+    facts.acked_empty = false;
+    facts.a = c.a;
+    facts.shared = c.shared;
+    facts.held_from = c.held_from;
+    facts.word = Verb::kTrustSink;
+    const DeliveryDecision decision = DecideDelivery(facts);
+    REQUIRE(decision.action == Action::kAdvanceAcked);
+    CHECK(AckedAfter(facts, decision) == c.want);
   }
 }
 

@@ -144,6 +144,8 @@ TraceEvent ResolvedEvent(std::string_view target, const DeliveryFacts& facts,
   if (facts.other_unknown) members.Flag("other_unknown", true);
   if (facts.other_newer) members.Flag("other_newer", true);
   if (facts.word) members.Text("word", VerbName(*facts.word));
+  if (facts.shared)
+    members.Text("shared", facts.shared->ToString()).Number("held_from", facts.held_from);
   TraceEvent event = OfTarget("resolved", target);
   return event.Raw("facts", Object(members))
       .Text("action", DeliveryActionName(decision.action))

@@ -45,7 +45,8 @@ class TraceChecker {
     DeliveryFacts facts;
     std::optional<TargetPosition> from;  // where a delivery must begin
     std::optional<TargetPosition> to;
-    bool needs_ack = false;  // row 6, or a scan that found all: A moves first
+    bool needs_ack = false;  // row 6, a word, or a scan that found all: A moves first
+    bool told = false;       // ... by --trust-sink, which may take it back
   };
 
   bool Fail(const char* rule, std::string detail);

@@ -52,6 +52,12 @@ std::optional<DeliveryFacts> ReadDeliveryFacts(const TraceObject& in) {
     facts.word = VerbFromName(in.Text("word").value_or(""));
     if (!facts.word) return std::nullopt;
   }
+  if (in.Has("shared")) {
+    const std::optional<uint64_t> held_from = in.Number("held_from");
+    facts.shared = in.Position("shared");
+    if (!facts.shared || !held_from) return std::nullopt;
+    facts.held_from = *held_from;
+  }
   return facts;
 }
 
@@ -82,6 +88,7 @@ bool TraceChecker::Fenced(Target& target) {
   target.from.reset();
   target.to.reset();
   target.needs_ack = false;
+  target.told = false;
   return true;
 }
 
@@ -174,8 +181,10 @@ bool TraceChecker::Resolved(Target& target, const TraceObject& event) {
       target.step = Step::kReady;
       break;
     case DeliveryAction::kAdvanceAcked:
-      target.proven = std::max(target.proven, std::optional(facts->r));
-      target.to = facts->r;
+      target.to = AckedAfter(*facts, decision);
+      // An operator's word may take A back: the target was restored to an older copy.
+      target.told = decision.row != 6;
+      target.proven = target.told ? target.to : std::max(target.proven, target.to);
       target.needs_ack = true;
       target.step = Step::kReady;
       break;
@@ -299,9 +308,10 @@ bool TraceChecker::Acked(Target& target, const TraceObject& event) {
     return Fail("acked only what a commit or a receipt has proven",
                 position->ToString() + ", proven is " + Text(target.proven));
   }
-  if (target.acked && *position < *target.acked) {
+  if (target.acked && *position < *target.acked && !target.told) {
     return Fail("A never moves back", position->ToString() + " after " + Text(target.acked));
   }
+  target.told = false;
   target.acked = *position;
   target.acked_known = target.acked_in_this_run = true;
   target.in_flight.reset();

@@ -392,6 +392,27 @@ TEST_CASE("trace: deaths that leave something open are allowed, and nothing more
   }
 }
 
+TEST_CASE("trace: --trust-sink takes A where the facts say, back too, and nowhere else") {
+  const auto with_word = [](std::optional<Verb> word, const Trace& then) {
+    Trace trace = {Take(NewDirectory()), FreshRun(1, kFirst, 0), CutEvent(1), Seal(1, 10)};
+    Add(trace, FirstDelivery({1, 10}));
+    DeliveryFacts facts = At({1, 5}, {{1, 10}});  // the target was restored to an older copy
+    facts.word = word;
+    if (word == Verb::kTrustSink) facts.shared = {1, 10};
+    Add(trace, {Take(Found(0, 1)), ResumeRun(2, kFirst, 0, 1), FencedEvent(kTarget),
+                ReceiptReadEvent(kTarget, ReceiptAt(1, 5)), Resolve(facts)});
+    Add(trace, then);
+    return Verify(trace).ok;
+  };
+  const Trace back = {AckedEvent(kTarget, {1, 5}), TxnBeginEvent(kTarget, {{1, 5}}, {1, 10})};
+  CHECK(with_word(Verb::kTrustSink, back));
+  CHECK(!with_word(std::nullopt, back));
+  CHECK(!with_word(Verb::kRedeliver, back));
+  CHECK(!with_word(Verb::kTrustSink, {AckedEvent(kTarget, {1, 4})}));
+  CHECK(!with_word(Verb::kTrustSink, {AckedEvent(kTarget, {1, 10})}));
+  CHECK(!with_word(Verb::kTrustSink, {TxnBeginEvent(kTarget, {{1, 5}}, {1, 10})}));  // A first
+}
+
 TEST_CASE("trace: scans prove all, nothing, or park") {
   const auto with_scan = [](ScanOutcome outcome, const Trace& then) {
     DeliveryFacts facts;

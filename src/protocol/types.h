@@ -58,7 +58,7 @@ inline constexpr Verb kAllVerbs[] = {Verb::kTrustSink,     Verb::kRedeliver,  Ve
 const char* VerbName(Verb verb);  // "--trust-sink"
 std::optional<Verb> VerbFromName(std::string_view name);
 
-// An operator's recorded decision, used up by the start that acts on it.
+// An operator's recorded decision, used up by the first run that has acted on it.
 struct Resolution {
   uint64_t id = 0;
   Verb verb = Verb::kTrustSink;

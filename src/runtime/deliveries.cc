@@ -120,7 +120,14 @@ void Deliveries::OnFenced(Target& target, Result<flow::Fenced> fenced) {
   (void)WEIR_FAULT_POINT("deliver.after_receipt_read");
   if (Twin(target)) return;
   target.asked = true;
-  target.facts = Facts(target);
+  auto facts = Facts(target);
+  if (!facts) {
+    error_ = facts.error();
+    return;
+  }
+  target.facts = *facts;
+  if (facts->receipt == protocol::ReceiptKind::kOurs)
+    highest_receipt_ = std::max(highest_receipt_, facts->r.epoch);
   target.decision = protocol::DecideDelivery(target.facts);
   if (trace_) trace_(protocol::ResolvedEvent(target.name, target.facts, target.decision));
   if (target.decision.action == DeliveryAction::kScan) return StartScan(target);
@@ -132,6 +139,7 @@ bool Deliveries::Twin(Target& target) {
   const auto& receipt = target.fenced.receipt;
   if (!target.traits.receipt_can_hide || !target.asked || !receipt) return false;
   if (receipt->lineage != store_.run().lineage) return false;
+  if (receipt == target.seen) return false;  // an operator's word was said to this very one
   std::optional<TargetPosition> ours = target.acked;
   if (target.attempted) ours = std::max(ours, target.attempted);
   if (ours && receipt->position <= *ours) return false;
@@ -189,24 +197,36 @@ void Deliveries::Act(Target& target, DeliveryAction action, std::string why) {
              protocol::DeliveryVerbs(target.decision.row));
       });
     case DeliveryAction::kAdvanceAcked: {
-      // Proven by the receipt or the scan, or by the operator's word: ours at or below it are not
-      // delivered.
+      // Proven by the receipt or the scan, or by the operator's word.
       const bool scanned = target.decision.action == DeliveryAction::kScan;
-      const TargetPosition to = scanned ? target.in_flight->to : target.fenced.receipt->position;
+      const TargetPosition to =
+          scanned ? target.in_flight->to : protocol::AckedAfter(target.facts, target.decision);
       Acked(target, to, target.fenced.receipt, target.fenced.at);
       CountSealed(target, /*recount=*/true);
       break;
     }
     case DeliveryAction::kStart:
     case DeliveryAction::kDeliverFromAcked:
+      if (!target.facts.word || !target.acked) break;
+      // What the operator has decided on is noted beside A, and what was in flight is forgotten: a
+      // death from here on asks nobody again.
+      target.seen = target.fenced.receipt;
+      target.at = target.fenced.at;
+      target.in_flight.reset();
+      target.acked_moved = true;
+      ++target.acked_order;
       break;
   }
   target.second_look = false;
   if (target.facts.word) {
-    LogWarning("resolved",
-               {{"target", target.name}, {"verb", protocol::VerbName(*target.facts.word)}});
-    target.words.clear();  // a word is used up by the first decision
+    LogWarning("resolved", {{"target", target.name},
+                            {"verb", protocol::VerbName(*target.facts.word)},
+                            {"acked", target.acked ? target.acked->ToString() : "nothing"},
+                            {"to_deliver", target.undelivered}});
   }
+  // Words are used up by the first decision, whether it needed them or not.
+  UseWords(target, /*of_move=*/false);
+  UseWords(target, /*of_move=*/true);
   GoOn(target);
 }
 
@@ -360,6 +380,7 @@ void Deliveries::Acked(Target& target, const TargetPosition& to,
   target.at = std::move(at);
   target.in_flight.reset();  // forgotten with the note of A
   target.acked_moved = true;
+  ++target.acked_order;
   target.backoff_ms = 0;
   target.failing_since_ns = 0;
   target.last_error.clear();

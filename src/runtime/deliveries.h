@@ -51,12 +51,22 @@ class Deliveries {
   bool Settled(EpochId sealed, bool count_parked) const;
   bool Busy() const;  // a worker's call is in progress
   std::vector<protocol::Park> parks() const;
-  // A's that moved since the last call: they become durable with the next seal.
-  std::vector<store::AckedNote> TakeAcked();
-  // The notes of the last TakeAcked could not be written: they are taken again, and nothing is
-  // trimmed.
-  void KeepAcked();
-  // The notes of the last TakeAcked are durable: whole segments may go. Disk worker jobs are posted
+  // A's that moved since the last call, and the words that were acted on: they become durable
+  // together, with the next seal.
+  struct Notes {
+    std::vector<store::AckedNote> acked;
+    std::vector<uint64_t> used_words;
+    bool empty() const { return acked.empty() && used_words.empty(); }
+  };
+  Notes TakeNotes();
+  // The last notes could not be written: they are taken again, and nothing is trimmed.
+  void KeepNotes(const Notes& notes);
+  // Whether the word is for a target of ours: it waits for the target's evidence.
+  bool Awaits(const protocol::Resolution& word) const;
+  // The highest epoch that a receipt of this lineage names. Above what is sealed here it is of
+  // another life of this directory, and no epoch of this one shall have its id.
+  EpochId highest_receipt() const { return highest_receipt_; }
+  // The last notes are durable: whole segments may go. Disk worker jobs are posted
   // by the caller.
   std::vector<std::pair<store::Spool*, EpochId>> TrimDue();
   int64_t WaitMs() const;  // until something is due here; -1: nothing
@@ -95,9 +105,8 @@ class Deliveries {
   void Park(Target& target, const std::string& rule, std::string facts,
             std::vector<protocol::Verb> verbs);
   // What is known: delivery_facts.cc.
-  protocol::DeliveryFacts Facts(const Target& target);
-  void FactsOf(const Target& target, const protocol::Receipt& receipt,
-               protocol::DeliveryFacts& facts);
+  Result<protocol::DeliveryFacts> Facts(const Target& target) const;
+  void UseWords(Target& target, bool of_move);
   Result<protocol::Receipt> ReceiptAt(const protocol::TargetPosition& position) const;
   std::optional<protocol::Verb> WordOf(const Target& target, bool of_move) const;
   store::AckedNote NoteOf(const Target& target) const;
@@ -112,6 +121,8 @@ class Deliveries {
   PostDisk post_disk_;
   std::vector<std::unique_ptr<Target>> targets_;
   EpochId sealed_ = 0;
+  EpochId highest_receipt_ = 0;
+  std::vector<uint64_t> used_words_;  // since TakeNotes
   Status error_;
 };
 

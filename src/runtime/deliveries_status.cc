@@ -55,19 +55,21 @@ std::vector<protocol::Park> Deliveries::parks() const {
   return all;
 }
 
-std::vector<store::AckedNote> Deliveries::TakeAcked() {
-  std::vector<store::AckedNote> notes;
+Deliveries::Notes Deliveries::TakeNotes() {
+  Notes notes;
+  notes.used_words.swap(used_words_);
   for (auto& t : targets_) {
     if (!t->acked_moved) continue;
     t->acked_moved = false;
-    notes.push_back(NoteOf(*t));
+    notes.acked.push_back(NoteOf(*t));
     // A may end within its epoch, and a start takes only the epoch before it as proven whole.
-    t->trim_to = t->acked->epoch - 1;
+    t->trim_to = t->acked->epoch > 0 ? t->acked->epoch - 1 : 0;
   }
   return notes;
 }
 
-void Deliveries::KeepAcked() {
+void Deliveries::KeepNotes(const Notes& notes) {
+  used_words_.insert(used_words_.end(), notes.used_words.begin(), notes.used_words.end());
   for (auto& t : targets_) {
     if (t->trim_to) t->acked_moved = true;
   }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "runtime/deliveries.h"
+#include "runtime/receipt_facts.h"
 
 namespace weir::runtime {
 
@@ -15,8 +16,7 @@ constexpr size_t kDeliveryEpochsMax = 1000;
 
 bool IsOf(const protocol::Resolution& word, bool of_move) {
   if (of_move) return word.verb == protocol::Verb::kAcceptTopic;
-  return word.verb == protocol::Verb::kTrustSink || word.verb == protocol::Verb::kRedeliver ||
-         word.verb == protocol::Verb::kAdopt;
+  return IsDeliveryWord(word.verb);
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ Status Deliveries::Open(const Factories& factories,
     target->sink_names.push_back(sink.name);
     sinks_of[sink.target].push_back({sink.name, body.table, sink.node->output});
     for (const protocol::Resolution& word : words) {
-      if (word.subject == body.table->name || word.subject == sink.name)
-        target->words.push_back(word);
+      const bool ours = word.subject == body.table->name || word.subject == sink.name;
+      if (ours && (IsOf(word, false) || IsOf(word, true))) target->words.push_back(word);
     }
   }
   for (auto& target : targets_) {
@@ -84,7 +84,8 @@ Status Deliveries::Open(const Factories& factories,
 void Deliveries::CountSealed(Target& target, bool recount) {
   if (recount) {
     target.left.assign(target.sinks.size(), 0);
-    target.counted_to = target.acked ? target.acked->epoch - 1 : store_.run().base;
+    const EpochId below = target.acked && target.acked->epoch > 0 ? target.acked->epoch - 1 : 0;
+    target.counted_to = std::max(below, store_.run().base);
   }
   while (true) {
     auto epochs =
@@ -140,7 +141,7 @@ std::optional<protocol::Verb> Deliveries::WordOf(const Target& target, bool of_m
 }
 
 store::AckedNote Deliveries::NoteOf(const Target& target) const {
-  return {target.name, *target.acked, target.seen, target.at};
+  return {target.name, *target.acked, target.seen, target.at, target.acked_order};
 }
 
 Result<protocol::Receipt> Deliveries::ReceiptAt(const protocol::TargetPosition& position) const {
@@ -149,40 +150,29 @@ Result<protocol::Receipt> Deliveries::ReceiptAt(const protocol::TargetPosition& 
   return protocol::Receipt{lineage, position, hash};
 }
 
-protocol::DeliveryFacts Deliveries::Facts(const Target& target) {
-  protocol::DeliveryFacts facts;
-  const std::optional<protocol::Receipt>& receipt = target.fenced.receipt;
-  facts.word = WordOf(target, /*of_move=*/false);
-  facts.target_can_scan = target.traits.receipt_can_hide;
-  facts.acked_empty = !target.acked.has_value();
-  if (target.acked) facts.a = *target.acked;
-  facts.in_flight = target.in_flight.has_value();
-  if (target.in_flight) facts.f_to = target.in_flight->to;
-  facts.r_equals_seen = receipt.has_value() ? target.seen == receipt : !target.seen.has_value();
-  if (receipt) FactsOf(target, *receipt, facts);
-  for (const protocol::Receipt& other : target.fenced.others) {
-    protocol::DeliveryFacts of_other;
-    FactsOf(target, other, of_other);
-    const bool newer = of_other.above_sealed || !of_other.hash_matches;
-    facts.other_unknown |= of_other.receipt == protocol::ReceiptKind::kUnknownLineage;
-    facts.other_newer |= of_other.receipt == protocol::ReceiptKind::kAncestor && newer;
-  }
-  return facts;
+Result<protocol::DeliveryFacts> Deliveries::Facts(const Target& target) const {
+  KnownTarget known{target.sink_names, target.traits.receipt_can_hide,
+                    target.acked,      target.seen,
+                    std::nullopt,      0};
+  if (target.in_flight) known.in_flight = target.in_flight->to;
+  for (const int sink : target.sinks)
+    known.held_from = std::max(known.held_from, graph_.sinks()[sink].spool->HeldFrom());
+  return GatherDeliveryFacts(store_, sealed_, known, target.fenced, target.words);
 }
 
-void Deliveries::FactsOf(const Target& target, const protocol::Receipt& receipt,
-                         protocol::DeliveryFacts& facts) {
-  protocol::ChainFacts chain{store_.run().lineage, sealed_, target.acked, std::nullopt,
-                             store_.Lineages()};
-  if (receipt.lineage == chain.ours && receipt.position.epoch <= sealed_) {
-    const Result<Digest256> hash = store_.HashOf(chain.ours, receipt.position.epoch);
-    if (hash) {
-      chain.hash = *hash;
-    } else if (hash.error().code() != Code::kNotFound) {
-      error_ = hash.error();
-    }
-  }
-  protocol::CompareReceipt(receipt, chain, facts);
+bool Deliveries::Awaits(const protocol::Resolution& word) const {
+  return std::any_of(targets_.begin(), targets_.end(), [&](const auto& t) {
+    return std::any_of(t->words.begin(), t->words.end(),
+                       [&](const protocol::Resolution& own) { return own.id == word.id; });
+  });
+}
+
+// What is acted on is used up with the next notes; the rest (nothing asked for it) as well.
+void Deliveries::UseWords(Target& target, bool of_move) {
+  std::erase_if(target.words, [&](const protocol::Resolution& word) {
+    if (IsOf(word, of_move)) used_words_.push_back(word.id);
+    return IsOf(word, of_move);
+  });
 }
 
 // Two targets on one cluster would fence each other for ever: they have one name there.
@@ -201,7 +191,7 @@ Status Deliveries::CheckCluster(const Target& target) const {
   return Status::Ok();
 }
 
-// --accept-topic. Durable before anyone is fenced there: the word is used up with this run.
+// --accept-topic. Durable before anyone is fenced there.
 bool Deliveries::AcceptMoved(Target& target) {
   if (!WordOf(target, /*of_move=*/true) || target.move_accepted) return false;
   target.move_accepted = true;
@@ -213,7 +203,10 @@ bool Deliveries::AcceptMoved(Target& target) {
   if (target.acked) acked.push_back(NoteOf(target));
   std::optional<store::InflightNote> note = target.in_flight;
   if (note) note->at = protocol::AcceptMove(note->at, target.looked);
-  if (!note && acked.empty()) return true;
+  if (!note && acked.empty()) {
+    UseWords(target, /*of_move=*/true);
+    return true;
+  }
   target.state = DeliveryState::kNoting;
   auto status = std::make_shared<Status>();
   post_disk_(
@@ -228,6 +221,7 @@ bool Deliveries::AcceptMoved(Target& target) {
           return Backoff(target, *status);
         }
         target.in_flight = note;
+        UseWords(target, /*of_move=*/true);
         CloseThen(target, [&target] { target.state = DeliveryState::kIdle; });
       });
   return true;

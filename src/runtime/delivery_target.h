@@ -47,6 +47,7 @@ struct DeliveryTarget {
   protocol::Whereabouts at;                       // as of A, or of the first F
   std::optional<store::InflightNote> in_flight;   // F, durable
   bool acked_moved = false;                       // since it was last on its way to the disk
+  uint64_t acked_order = 0;                       // AckedNote::order
   std::optional<EpochId> trim_to;                 // after the note is durable
 
   // The session.

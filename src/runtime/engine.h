@@ -153,6 +153,8 @@ class Engine {
   int64_t seal_retry_ns_ = 0;
   bool final_cut_done_ = false;
   bool first_epoch_of_run_ = true;
+  std::vector<uint64_t>
+      used_words_;  // that stages and sources acted on: durable with the next seal
   EpochId next_epoch_ = 1;
   EpochId sealed_ = 0;
   uint64_t sealed_in_run_ = 0;

@@ -34,6 +34,7 @@ void Engine::Cut() {
     }
   }
   store::FrozenEpoch epoch;
+  next_epoch_ = std::max(next_epoch_, deliveries_->highest_receipt() + 1);
   epoch.id = next_epoch_++;
   for (Sink& sink : graph_->sinks()) {
     if (sink.stage == nullptr) continue;
@@ -69,7 +70,11 @@ void Engine::Cut() {
     LogError("books_do_not_balance", {{"epoch", epoch.id}, {"what", wrong}});
   }
   epoch.body = body.Encode();
-  epoch.acked = deliveries_->TakeAcked();
+  Deliveries::Notes notes = deliveries_->TakeNotes();
+  epoch.acked = std::move(notes.acked);
+  epoch.used_words = std::move(notes.used_words);
+  epoch.used_words.insert(epoch.used_words.end(), used_words_.begin(), used_words_.end());
+  used_words_.clear();
   frozen_ = std::move(epoch);
   if (trace_) trace_(protocol::CutEvent(frozen_->id));
   (void)WEIR_FAULT_POINT("cut.after_freeze");
@@ -210,23 +215,24 @@ void Engine::WriteAckedNotes() {
   const int64_t now_ns = env_.clock.MonotonicNs();
   if (CutDue(now_ns)) return;  // the next seal carries them
   if (now_ns < marks_retry_ns_) return;
-  std::vector<store::AckedNote> notes = deliveries_->TakeAcked();
+  Deliveries::Notes notes = deliveries_->TakeNotes();
   if (notes.empty()) return;
   marks_in_flight_ = true;
   auto status = std::make_shared<Status>();
-  auto shared = std::make_shared<std::vector<store::AckedNote>>(std::move(notes));
-  disk_->Post([this, shared, status] { *status = store_->WriteAcked(*shared); },
-              [this, status] {
-                marks_in_flight_ = false;
-                if (status->ok()) {
-                  PostTrims();
-                } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
-                  End(*status);
-                } else {
-                  deliveries_->KeepAcked();  // with the next seal, or a later turn
-                  marks_retry_ns_ = env_.clock.MonotonicNs() + kSealRetryNs;
-                }
-              });
+  auto shared = std::make_shared<Deliveries::Notes>(std::move(notes));
+  disk_->Post(
+      [this, shared, status] { *status = store_->WriteAcked(shared->acked, shared->used_words); },
+      [this, shared, status] {
+        marks_in_flight_ = false;
+        if (status->ok()) {
+          PostTrims();
+        } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
+          End(*status);
+        } else {
+          deliveries_->KeepNotes(*shared);  // with the next seal, or a later turn
+          marks_retry_ns_ = env_.clock.MonotonicNs() + kSealRetryNs;
+        }
+      });
 }
 
 void Engine::MaintainStore() {

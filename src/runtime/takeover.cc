@@ -119,11 +119,8 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
       make_factories(store_->run().pipeline, store_->run().instance, store_->PendingResolutions());
   graph_ = std::make_unique<Graph>(*plan_, set.String("weir.on-error") == "fail");
   const auto new_spool = [this, fresh](const plan::Node& sink, const std::string& target) {
-    std::string folder = sink.name;
-    std::replace(folder.begin(), folder.end(), ':', '.');
-    std::replace(folder.begin(), folder.end(), '/', '_');
     store::SpoolOptions spool;
-    spool.directory = io::JoinPath(io::JoinPath(options_.directory, "spool"), folder);
+    spool.directory = store::SpoolDirectory(options_.directory, sink.name);
     spool.sink = sink.name;
     spool.schema = sink.output;
     // Small enough that a drained backlog gives its space back; the segment being written stays.
@@ -168,6 +165,9 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
                                      disk_->Post(std::move(job), std::move(done));
                                    });
   WEIR_RETURN_IF_ERROR(deliveries_->Open(factories_, words));
+  for (const protocol::Resolution& word : words) {
+    if (!deliveries_->Awaits(word)) used_words_.push_back(word.id);
+  }
   disk_ = env_.new_worker("weir-disk", env_.completions);
   last_cut_ns_ = env_.clock.MonotonicNs();
   UpdatePressure(/*ask_disk=*/true);

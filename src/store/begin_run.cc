@@ -74,8 +74,8 @@ Status Store::Impl::WriteRunRow(const RunInfo& info, int64_t lineage_n, const st
              [&](Statement& row) { row.BindInt(1, static_cast<int64_t>(info.run) - kRunsKept); });
 }
 
-// Of every word that no sealed epoch's hash covers yet: those that wait for this run, and those
-// that a run used up which died before its first seal.
+// Of every word that no sealed epoch's hash covers yet: those that wait, and those that a run used
+// up outside of a seal.
 Result<std::optional<Digest256>> Store::Impl::DigestWords() {
   WEIR_ASSIGN_OR_RETURN(
       Statement query,
@@ -139,8 +139,7 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
                                             3, static_cast<int64_t>(info.run));
                                       }));
       }
-      return impl.Run("UPDATE resolution SET run = ? WHERE run IS NULL",
-                      [&](Statement& row) { row.BindInt(1, static_cast<int64_t>(info.run)); });
+      return Status::Ok();
     };
     Status written = impl.Transaction(write);
     if (written.code() == Code::kNoSpace) {

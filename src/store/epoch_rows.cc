@@ -1,4 +1,5 @@
-// Which sealed epochs have rows for a target: what a delivery still has to carry.
+// Which sealed epochs have rows for a target: what a delivery still has to carry; and which run
+// sealed them.
 #include <algorithm>
 
 #include "store/store_impl.h"
@@ -34,6 +35,23 @@ Result<std::vector<Store::EpochRows>> Store::EpochsWithRows(const std::vector<st
     if (epoch.total > 0) found.push_back(std::move(epoch));
   }
   return found;
+}
+
+Result<EpochId> Store::EndOfRunOf(EpochId epoch) const {
+  Impl& impl = *impl_;
+  const std::lock_guard hold(impl.mutex);
+  // The first sealed epoch of a lineage is of its fresh run: one that dies before it is no lineage
+  // to resume. Epochs are pruned at or below every A only.
+  WEIR_ASSIGN_OR_RETURN(
+      auto query, impl.database->Prepare(
+                      epoch == 0 ? "SELECT max(id) FROM epoch WHERE run = (SELECT run FROM epoch "
+                                   "ORDER BY id LIMIT 1)"
+                                 : "SELECT max(id) FROM epoch WHERE run = (SELECT run FROM epoch "
+                                   "WHERE id = ?)"));
+  if (epoch != 0) query.BindInt(1, static_cast<int64_t>(epoch));
+  WEIR_ASSIGN_OR_RETURN(const bool found, query.Step());
+  if (found && !query.IsNull(0)) return static_cast<EpochId>(query.Int(0));
+  return epoch == 0 ? impl.run.base : epoch;
 }
 
 }  // namespace weir::store

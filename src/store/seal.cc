@@ -66,7 +66,9 @@ Status Store::Impl::Run(std::string_view sql, const std::function<void(Statement
 // for space while F, and A with it, were written. Writing it again would forget that F.
 bool Store::Impl::IsStale(const AckedNote& note) const {
   const auto known = acked.find(note.target);
-  if (known == acked.end() || note.position > known->second.position) return false;
+  if (known == acked.end()) return false;
+  if (note.order != 0) return note.order <= known->second.order;
+  if (note.position > known->second.position) return false;
   if (note.position < known->second.position) return true;
   const auto at = target_notes.find(note.target);
   return at == target_notes.end() ? note.at.Empty() : note.at == at->second.at;
@@ -105,6 +107,15 @@ void Store::Impl::TakeNotes(const std::vector<AckedNote>& notes) {
     acked[note.target] = note;
     if (!note.at.Empty()) target_notes[note.target] = {note.target, note.at, std::nullopt};
   }
+}
+
+Status Store::Impl::UseWords(const std::vector<uint64_t>& ids) {
+  for (const uint64_t id : ids) {
+    WEIR_RETURN_IF_ERROR(Run("UPDATE resolution SET run = ? WHERE id = ?", [&](Statement& row) {
+      row.BindInt(1, static_cast<int64_t>(run.run)).BindInt(2, static_cast<int64_t>(id));
+    }));
+  }
+  return Status::Ok();
 }
 
 // A sink that the caller gave no target is its own when it has a spool: forgetting to say so must
@@ -197,7 +208,7 @@ Status Store::Impl::WriteEpoch(const FrozenEpoch& frozen, const NewEpoch& epoch)
         .BindBlob(3, epoch.stages);
   }));
   for (const AckedNote& note : frozen.acked) WEIR_RETURN_IF_ERROR(WriteNote(note));
-  return Status::Ok();
+  return UseWords(frozen.used_words);
 }
 
 void Store::Impl::ApplyEpoch(const FrozenEpoch& frozen, NewEpoch&& epoch) {
@@ -261,19 +272,21 @@ flow::SealedProof Store::Proof() const {
   return flow::SealedProof(impl_->run.lineage, impl_->head.epoch);
 }
 
-Status Store::WriteAcked(const std::vector<AckedNote>& notes) {
+Status Store::WriteAcked(const std::vector<AckedNote>& notes,
+                         const std::vector<uint64_t>& used_words) {
   Impl& impl = *impl_;
   const std::lock_guard hold(impl.mutex);
   WEIR_RETURN_IF_ERROR(impl.Transaction([&]() -> Status {
     for (const AckedNote& note : notes) WEIR_RETURN_IF_ERROR(impl.WriteNote(note));
-    return Status::Ok();
+    return impl.UseWords(used_words);
   }));
   impl.TakeNotes(notes);
   impl.CheckpointIfDue();
   return Status::Ok();
 }
 
-Status Store::WriteInflight(const InflightNote& note, const std::vector<AckedNote>& notes) {
+Status Store::WriteInflight(const InflightNote& note, const std::vector<AckedNote>& notes,
+                            const std::vector<uint64_t>& used_words) {
   Impl& impl = *impl_;
   const std::lock_guard hold(impl.mutex);
   CHECK(impl.begun);
@@ -281,6 +294,7 @@ Status Store::WriteInflight(const InflightNote& note, const std::vector<AckedNot
   const std::string at = note.at.Encode();
   const auto write = [&]() -> Status {
     for (const AckedNote& acked : notes) WEIR_RETURN_IF_ERROR(impl.WriteNote(acked));
+    WEIR_RETURN_IF_ERROR(impl.UseWords(used_words));
     // One row a session name is all that a fresh run needs of its ancestors.
     WEIR_RETURN_IF_ERROR(
         impl.Run("DELETE FROM target WHERE lineage <> ? AND session IN (?, '')",

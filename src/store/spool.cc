@@ -54,6 +54,19 @@ class SpoolIndex {
     return range;
   }
 
+  // Begins with a segment: a start takes nothing less for the edge of what was trimmed.
+  EpochId HeldFrom() const {
+    const std::lock_guard hold(mutex_);
+    EpochId from = 0;
+    for (size_t i = spans_.size(); i > 0; --i) {
+      const EpochSpan& span = spans_[i - 1];
+      const bool first = i == 1 || spans_[i - 2].segment != span.segment;
+      if (first) from = span.epoch;
+      if (i > 1 && spans_[i - 2].rows_total != span.rows_total - span.rows) break;
+    }
+    return from;
+  }
+
   // Segments whose rows are all of epochs at or below `acked`; never the newest, which is written
   // to.
   std::vector<uint64_t> Delivered(EpochId acked) const {
@@ -218,6 +231,8 @@ class SpoolImpl : public Spool {
                           index_.Range(after_epoch, after_rows, to_epoch, to_rows), sink_index);
   }
 
+  EpochId HeldFrom() const override { return index_.HeldFrom(); }
+
   uint64_t SpoolBytes() const override { return sealed_bytes_ + frozen_bytes_ + open_bytes_; }
 
   void SetRowCheck(std::function<std::string_view(const Batch&, uint32_t)> check) override {
@@ -338,6 +353,13 @@ class SpoolImpl : public Spool {
 };
 
 }  // namespace
+
+std::string SpoolDirectory(const std::string& state_directory, std::string_view sink) {
+  std::string folder(sink);
+  std::replace(folder.begin(), folder.end(), ':', '.');
+  std::replace(folder.begin(), folder.end(), '/', '_');
+  return io::JoinPath(io::JoinPath(state_directory, "spool"), folder);
+}
 
 Result<std::unique_ptr<Spool>> NewSpool(const io::Env& env, const SpoolOptions& options) {
   return std::make_unique<SpoolImpl>(env, options);

@@ -34,6 +34,9 @@ class Spool : public flow::SinkStage {
   virtual std::unique_ptr<flow::RowReader> Read(EpochId after_epoch, uint64_t after_rows,
                                                 EpochId to_epoch, uint64_t to_rows,
                                                 int sink_index) = 0;
+  // The first epoch from which on every sealed row is here; 0: nothing is. What is trimmed has been
+  // delivered once, and cannot be delivered again.
+  virtual EpochId HeldFrom() const = 0;
   // Disk worker: removes whole segments whose epochs are all at or below `acked`.
   virtual Status Trim(EpochId acked) = 0;
   // Bytes on disk; epochs and rows not yet acked are the runtime's count.
@@ -42,6 +45,9 @@ class Spool : public flow::SinkStage {
   // can be accepted, else the reason. Set by the connector.
   virtual void SetRowCheck(std::function<std::string_view(const Batch&, uint32_t row)> check) = 0;
 };
+
+// STATE/spool/SINK of a sink node: its name without what a file's name cannot hold.
+std::string SpoolDirectory(const std::string& state_directory, std::string_view sink);
 
 Result<std::unique_ptr<Spool>> NewSpool(const io::Env& env, const SpoolOptions& options);
 

@@ -86,6 +86,9 @@ struct AckedNote {  // A of a target; forgets F
   protocol::TargetPosition position;
   std::optional<protocol::Receipt> seen;  // R_seen
   protocol::Whereabouts at = {};          // as of A; empty for targets without
+  // Grows with every A of the target in this run, also with one that an operator's word takes back;
+  // 0: as it was when the run began. A note that comes late is known by it.
+  uint64_t order = 0;
 };
 
 struct InflightNote {  // F of a target
@@ -123,7 +126,8 @@ struct FrozenEpoch {
                                        // chain hash)
   std::vector<FrozenState> state;
   std::vector<FrozenSink> sinks;
-  std::vector<AckedNote> acked;  // A's that moved since the last seal: durable with it
+  std::vector<AckedNote> acked;      // A's that moved since the last seal: durable with it
+  std::vector<uint64_t> used_words;  // Resolution::id: what they told this run is durable with it
 };
 
 class Store {
@@ -164,8 +168,13 @@ class Store {
   Result<std::vector<EpochRows>> EpochsWithRows(const std::vector<std::string>& sinks, EpochId from,
                                                 size_t limit) const;
 
-  // Step 3. Writes the run row (fresh: a new lineage from random bits), claims the paths, uses up
-  // the resolutions; durable when OK.
+  // The newest epoch of the run that sealed `epoch`; 0 asks for the run that began the lineage.
+  // `epoch` itself (0: the base) where that is not known.
+  Result<EpochId> EndOfRunOf(EpochId epoch) const;
+
+  // Step 3. Writes the run row (fresh: a new lineage from random bits) and claims the paths;
+  // durable when OK. The operator's words stay pending: each is used up in the transaction that
+  // makes durable what it was told for, so that a death in between asks nobody again.
   Status BeginRun(
       const Asked& asked, const protocol::TakeoverDecision& decision, EpochId base_if_fresh,
       const std::vector<std::pair<std::string, std::string>>& claims /* sink, absolute path */);
@@ -183,11 +192,13 @@ class Store {
   // Disk worker, between two seals: merges one bucket whose deltas exceed its base, at most
   // `max_bytes` written; false when nothing is due.
   Result<bool> Compact(uint64_t max_bytes);
-  // Disk worker: A's and the finish marker outside a seal.
-  Status WriteAcked(const std::vector<AckedNote>& notes);
+  // Disk worker: A's (with the words that moved them) and the finish marker outside a seal.
+  Status WriteAcked(const std::vector<AckedNote>& notes,
+                    const std::vector<uint64_t>& used_words = {});
   // Disk worker: F is durable when OK. `acked` (A's that are not durable yet) comes with it: an F
   // that began at an unknown A would be a gap.
-  Status WriteInflight(const InflightNote& note, const std::vector<AckedNote>& acked);
+  Status WriteInflight(const InflightNote& note, const std::vector<AckedNote>& acked,
+                       const std::vector<uint64_t>& used_words = {});
   Status WriteFinished();
   Status WriteCleanStop();  // SIGTERM with everything sealed; a start after it need not quick_check
 

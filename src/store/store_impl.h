@@ -129,6 +129,7 @@ struct Store::Impl {
   Status WriteNote(const AckedNote& note);
   Status WriteWhereabouts(const AckedNote& note);
   void TakeNotes(const std::vector<AckedNote>& notes);  // memory is what was committed
+  Status UseWords(const std::vector<uint64_t>& ids);
   Status WriteEnd(const char* how);
 
   // ---- compact.cc ----

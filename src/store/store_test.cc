@@ -357,20 +357,61 @@ TEST_CASE("store: an operator's word waits, is used up by one run, and is part o
       CHECK((*store)->HighestEpochSeen() == 50);
     }
     {
-      // A run that dies before its first seal has used the word up; the chain still gets it.
+      // A run that dies before anything it did at the word is durable has not used it up.
       const auto store = Start(world.env(), AskedFor());
       REQUIRE(store);
+    }
+    {
+      const auto store = Start(world.env(), AskedFor());
+      REQUIRE(store);
+      REQUIRE((*store)->PendingResolutions().size() == (word ? 1 : 0));
+      CHECK((*store)->run().next_epoch == (word ? 51 : 2));
+      FrozenEpoch epoch = Frozen(60);
+      if (word) epoch.used_words.push_back((*store)->PendingResolutions()[0].id);
+      REQUIRE((*store)->Seal(epoch).ok());
+      REQUIRE((*store)->Seal(Frozen(61)).ok());
     }
     const auto store = Start(world.env(), AskedFor());
     REQUIRE(store);
     CHECK((*store)->PendingResolutions().empty());
-    CHECK((*store)->run().next_epoch == (word ? 51 : 2));
-    REQUIRE((*store)->Seal(Frozen(60)).ok());
-    REQUIRE((*store)->Seal(Frozen(61)).ok());
     CHECK(testing::CheckChain(world.env()).ok());
     return (*store)->NewestSealed()->hash;
   };
   CHECK(hash_with(true) != hash_with(false));
+}
+
+TEST_CASE(
+    "store: the end of the run that sealed an epoch is where a restore can have come between") {
+  World world;
+  const auto run = [&](EpochId first, EpochId last) {
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE(store);
+    for (EpochId id = first; id <= last; ++id) REQUIRE((*store)->Seal(Frozen(id)).ok());
+  };
+  {
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE(store);
+    CHECK((*store)->EndOfRunOf(0) == 0);  // nothing is sealed: the base
+  }
+  run(1, 4);
+  run(5, 7);
+  run(60, 60);
+  const auto store = Store::Open(world.env(), Options());
+  REQUIRE(store);
+  struct Case {
+    const char* name;
+    EpochId epoch, want;
+  };
+  const Case cases[] = {{"the run that began the lineage", 0, 4},
+                        {"within a run", 2, 4},
+                        {"the last of a run", 4, 4},
+                        {"of the run behind it", 5, 7},
+                        {"the newest", 60, 60},
+                        {"an epoch that is not known: no more than itself", 8, 8}};
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    CHECK((*store)->EndOfRunOf(c.epoch) == c.want);
+  }
 }
 
 TEST_CASE("store: an adopted receipt is an ancestor, and never the lineage that goes on") {

@@ -5,6 +5,7 @@ outputs that are right afterwards.
   run.py [NAME...]
 """
 import argparse
+import collections
 import glob
 import hashlib
 import json
@@ -499,6 +500,75 @@ def older_copy_sqlite(box):
         raise Failure(f"{len(set(want) - set(got))} rows are missing after --redeliver", box.log())
 
 
+def _numbers(pattern, text, box):
+    found = re.search(pattern, text)
+    if found is None:
+        raise Failure(f"'{pattern}' is not said", box.log())
+    return [int(group) for group in found.groups()]
+
+
+def older_copy_trusted(box):
+    """A restored directory parks, and its run goes on to seal epochs with ids that the receipt has passed. Those rows
+    are the input since the backup: --trust-sink delivers them (as many as it says), and drops none of them."""
+    box.kill_midway(15)
+    copy_state(box, "pipeline.weir", "copy")
+    box.kill_midway(20)
+    delivered = len(box.output().splitlines())
+    shutil.rmtree(box.path("pipeline.weir"))
+    os.rename(box.path("copy"), box.path("pipeline.weir"))
+    # The receipt is read late: what is sealed by then has ids that the lost life has used too.
+    sealed = box.sealed()
+    box.run(says=["out", "--trust-sink", "sql.row-5"], fault="deliver.after_fence=delay:2000")
+    if not sealed < box.sealed():
+        raise Failure(f"the parked run sealed nothing above {sealed}", box.log())
+    wrong = box("resolve", "pipeline.sql", "--rewind-file", "out", "--yes", want=64)
+    if "--rewind-file" not in wrong.err:
+        raise Failure("a word that cannot be an answer is not named", box.log())
+    says = box("resolve", "pipeline.sql", "--trust-sink", "out", "--yes", want=0).out.decode()
+    again, = _numbers(r"; (\d+) rows in \d+ epochs above [\d:]+ are delivered", says, box)
+    # A death between the word and its first delivery asks nobody again.
+    if box(*RUN, fault="deliver.before_begin=kill").code != KILLED:
+        raise Failure("not killed before the first delivery", box.log())
+    box.run()
+    box.run(says=[])  # finished: runs again, and says nothing of a park
+    got, want = (collections.Counter(rows.splitlines()) for rows in (box.output(), box.undisturbed()))
+    if want - got:
+        raise Failure(f"{(want - got).total()} rows are missing after --trust-sink", box.log())
+    if got.total() != delivered + again + want.total():
+        raise Failure(f"{delivered} rows were there, {again} were announced, then a whole run: {got.total()}", box.log())
+    if not again:
+        raise Failure("nothing was delivered again: the case shows nothing", box.log())
+
+
+def restored_target(box):
+    """The database is put back to an older copy: the receipt is below what was proven. --trust-sink goes back to it as
+    far as the spool reaches, and says how many rows it cannot bring back."""
+    box.kill_midway(15)
+    connection = sqlite3.connect(box.path("out.db"))
+    with sqlite3.connect(box.path("older.db")) as copy:
+        connection.backup(copy)
+    copy.close()
+    connection.close()
+    box.kill_midway(12)
+    before = len(box.output().splitlines())
+    os.rename(box.path("older.db"), box.path("out.db"))
+    older = len(box.output().splitlines())
+    for name in ("out.db-wal", "out.db-shm", "out.db-journal"):
+        if os.path.exists(box.path(name)):
+            os.unlink(box.path(name))
+    box.run(says=["out", "--trust-sink", "sql.row-9"])
+    says = box("resolve", "pipeline.sql", "--trust-sink", "out", "--yes", want=0).out.decode()
+    lost, = _numbers(r"(\d+) rows in \d+ epochs that the target had and has lost", says, box)
+    box.run()
+    got, want = (collections.Counter(rows.splitlines()) for rows in (box.output(), box.undisturbed()))
+    if got - want:
+        raise Failure(f"{(got - want).total()} rows came twice", box.log())
+    if (want - got).total() != lost:
+        raise Failure(f"{(want - got).total()} rows are gone, {lost} were announced", box.log())
+    if before <= older:
+        raise Failure("nothing was delivered since the copy: the case shows nothing", box.log())
+
+
 def database_without_its_wal(box):
     """state.db is copied without its WAL (field case 089): consistent, and old."""
     box.write("pipeline.sql", sql(COPY))
@@ -741,7 +811,7 @@ def trace_of_a_lost_restore(box):
 SCENARIOS = [value for name, value in list(globals().items())
              if callable(value) and getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("box",)
              and value.__code__.co_argcount == 1 and not name.startswith("_")]
-DATABASE_SCENARIOS = {"older_copy_sqlite"}
+DATABASE_SCENARIOS = {"older_copy_sqlite", "older_copy_trusted", "restored_target"}
 
 
 def golden():
