@@ -84,12 +84,19 @@ void AddValues(CLI::App& verb, QualifyArguments& in,
   }
 }
 
+void AddKafka(CLI::App& verb, QualifyArguments& in) {
+  verb.add_option("--kafka", in.kafka,
+                  "KEY=VALUE: a property of the client, as bootstrap.servers; ${file:/path}, "
+                  "${cred:name} and ${NAME} stand for secrets")
+      ->allow_extra_args(false);
+}
+
 void AddGen(CLI::App& app, Invocation& in, Raw& raw) {
   CLI::App* gen = app.add_subcommand(
       "gen", "events that are a function of a seed, with a ledger: input for a qualification");
   gen->add_option("LEDGER", in.qualify.ledger, "made new: what was written")->required();
   AddValues(*gen, in.qualify,
-            {{"--to", "DIR", "where the events go: files part-N.jsonl"},
+            {{"--to", "WHERE", "where the events go: DIR (files part-N.jsonl) or kafka:TOPIC"},
              {"--seed", "N", "another seed gives other events (0)"},
              {"--records", "N", "of all partitions; 0: until a signal (1000000)"},
              {"--partitions", "N", "(1)"},
@@ -105,6 +112,7 @@ void AddGen(CLI::App& app, Invocation& in, Raw& raw) {
              {"--poison", "FRACTION", "of records that cannot be decoded, in four ways (0)"},
              {"--pad", "BYTES", "a field pad of this length (0)"}});
   gen->add_flag("--pace", in.qualify.pace, "keep the rate by the clock too");
+  AddKafka(*gen, in.qualify);
   gen->add_option("--progress", raw.progress, "auto | never")
       ->check(CLI::IsMember({"auto", "never"}));
   gen->add_flag("--json", in.json, "machine-readable output");
@@ -131,6 +139,7 @@ void AddVerify(CLI::App& app, Invocation& in, Raw& raw) {
                    "the pipeline was told that its input has ended: every window is out");
   verify->add_flag("--deduplicated", in.qualify.deduplicated,
                    "the pipeline lets each event through once");
+  AddKafka(*verify, in.qualify);
   verify->add_option("--progress", raw.progress, "auto | never")
       ->check(CLI::IsMember({"auto", "never"}));
   verify->add_flag("--json", in.json, "machine-readable output");

@@ -30,6 +30,7 @@ struct QualifyArguments {
   std::string ledger;
   std::map<std::string, std::string> given;
   std::vector<std::string> columns;                // --column LAYER.NAME=COLUMN
+  std::vector<std::string> kafka;                  // --kafka KEY=VALUE
   bool pace = false;                               // gen
   bool input_ended = false, deduplicated = false;  // verify
 };

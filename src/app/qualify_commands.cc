@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/exit_codes.h"
+#include "app/secrets.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "data/decimal.h"
@@ -12,6 +13,7 @@
 #include "io/loop.h"
 #include "io/process.h"
 #include "qualify/generator.h"
+#include "qualify/kafka.h"
 #include "qualify/verify.h"
 
 namespace weir::app {
@@ -24,7 +26,7 @@ constexpr uint64_t kStepRecords = 50'000;  // between two lines of the ledger, a
 constexpr int64_t kPaceMs = 20;            // between two steps, when the rate is kept
 constexpr int64_t kProgressMs = 200;
 constexpr int64_t kQuietPollMs = 200;
-constexpr std::string_view kSqlite = "sqlite:";
+constexpr std::string_view kSqlite = "sqlite:", kKafka = "kafka:";
 
 // The options of one call, each read once by what its value is.
 class Values {
@@ -104,6 +106,44 @@ Result<GenParameters> ParametersOf(const QualifyArguments& arguments, int64_t no
   return p;
 }
 
+// ${kind:name} and ${NAME}, wherever they stand in `text`.
+Result<std::string> Expanded(io::Files& files, std::string_view text) {
+  std::string out;
+  for (size_t begin; (begin = text.find("${")) != std::string_view::npos;) {
+    const size_t end = text.find('}', begin);
+    if (end == std::string_view::npos) return Fail(Code::kUsage, "--kafka: a ${ without its }");
+    const std::string_view word = text.substr(begin + 2, end - begin - 2);
+    const size_t colon = word.find(':');
+    const bool plain = colon == std::string_view::npos;
+    WEIR_ASSIGN_OR_RETURN(const std::string value,
+                          ResolveSecret(files, plain ? "env" : word.substr(0, colon),
+                                        plain ? word : word.substr(colon + 1)));
+    out += std::string(text.substr(0, begin)) + value;
+    text.remove_prefix(end + 1);
+  }
+  return out + std::string(text);
+}
+
+// The client of all --kafka of a call. A wrong value is not shown: it may be a secret.
+Result<connectors::ClientConfig> KafkaConfigOf(io::Files& files,
+                                               const std::vector<std::string>& given) {
+  connectors::ClientConfig config;
+  bool has_servers = false;
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Fail(Code::kUsage, "--kafka takes KEY=VALUE");
+    const std::string key = text.substr(0, equals);
+    if (const std::string_view why = connectors::PropertyRefusal(key); !why.empty())
+      return Fail(Code::kUsage, "--kafka " + key + " must not be set: " + std::string(why));
+    WEIR_ASSIGN_OR_RETURN(std::string value, Expanded(files, text.substr(equals + 1)));
+    has_servers = has_servers || key == "bootstrap.servers";
+    config.properties.push_back({key, std::move(value)});
+  }
+  if (!has_servers) return Fail(Code::kUsage, "a topic needs --kafka bootstrap.servers=HOST:PORT");
+  return config;
+}
+
 // A line on the terminal that is written over, some times a second.
 class ProgressLineWriter {
  public:
@@ -134,7 +174,10 @@ class GenRun {
     WEIR_ASSIGN_OR_RETURN(const GenParameters parameters,
                           ParametersOf(in_.qualify, world_.clock().WallMs()));
     const auto to = in_.qualify.given.find("--to");
-    if (to == in_.qualify.given.end()) return Status(Code::kUsage, "gen needs --to DIR");
+    if (to == in_.qualify.given.end())
+      return Status(Code::kUsage, "gen needs --to DIR or --to kafka:TOPIC");
+    if (!in_.qualify.kafka.empty() && !to->second.starts_with(kKafka))
+      return Status(Code::kUsage, "--kafka goes with --to kafka:TOPIC");
     WEIR_ASSIGN_OR_RETURN(loop_, io::Loop::Create());
     for (const int signal : {SIGTERM, SIGINT})
       WEIR_RETURN_IF_ERROR(loop_->OnSignal(signal, [this] { stop_ = true; }));
@@ -143,7 +186,7 @@ class GenRun {
         const std::unique_ptr<qualify::LedgerWriter> ledger,
         qualify::LedgerWriter::Create(world_.files(), in_.qualify.ledger, parameters));
     Result<std::unique_ptr<qualify::RecordTarget>> target =
-        qualify::NewFileTarget(world_.files(), to->second, parameters.partitions);
+        TargetOf(to->second, parameters.partitions);
     if (!target) {  // the ledger says nothing yet, and would be in the way of the next try
       (void)world_.files().Remove(in_.qualify.ledger).ok();
       return target.error();
@@ -156,6 +199,14 @@ class GenRun {
   }
 
  private:
+  Result<std::unique_ptr<qualify::RecordTarget>> TargetOf(const std::string& to,
+                                                          uint32_t partitions) {
+    if (!to.starts_with(kKafka)) return qualify::NewFileTarget(world_.files(), to, partitions);
+    WEIR_ASSIGN_OR_RETURN(const connectors::ClientConfig config,
+                          KafkaConfigOf(world_.files(), in_.qualify.kafka));
+    return qualify::NewKafkaTarget(world_.clock(), config, to.substr(kKafka.size()), partitions);
+  }
+
   Status Produce(const GenParameters& parameters, qualify::Generator& generator) {
     ProgressLineWriter progress(world_, in_);
     const int64_t begin_ns = world_.clock().MonotonicNs();
@@ -275,6 +326,8 @@ class VerifyRun {
       WEIR_ASSIGN_OR_RETURN(input.reader, ReaderOf(option, where->second, wishes));
       layers_.push_back(std::move(input));
     }
+    if (!in_.qualify.kafka.empty() && !kafka_used_)
+      return Status(Code::kUsage, "--kafka goes with a layer kafka:TOPIC");
     if (layers_.empty())
       return Status(Code::kUsage,
                     "verify needs a layer: --raw, --cleaned, --windows, --late or --dead");
@@ -284,6 +337,12 @@ class VerifyRun {
   Result<std::unique_ptr<qualify::LayerReader>> ReaderOf(const std::string& option,
                                                          const std::string& where,
                                                          const std::vector<qualify::Wish>& wishes) {
+    if (where.starts_with(kKafka)) {
+      WEIR_ASSIGN_OR_RETURN(const connectors::ClientConfig config,
+                            KafkaConfigOf(world_.files(), in_.qualify.kafka));
+      kafka_used_ = true;
+      return qualify::NewKafkaReader(world_.clock(), config, where.substr(kKafka.size()), wishes);
+    }
     if (!where.starts_with(kSqlite)) return qualify::NewFileReader(world_.files(), where, wishes);
     const size_t colon = where.rfind(':');
     if (colon <= kSqlite.size() || colon + 1 == where.size())
@@ -319,6 +378,7 @@ class VerifyRun {
   size_t show_ = 20;
   std::vector<qualify::LayerInput> layers_;
   std::unique_ptr<io::Loop> loop_;
+  bool kafka_used_ = false;
 };
 
 int ExitCodeOf(qualify::Outcome outcome) {

@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 
+import gen_verify  # noqa: E402
 import selftests  # noqa: E402
 from harness.cluster import VERSION, Cluster  # noqa: E402
 from weirtest.report import Report  # noqa: E402
@@ -68,7 +69,7 @@ def main():
     for check in selftests.ALONE:
         if args.only in f"selftest/{check.__name__}":
             report.check(f"selftest/{check.__name__}", check)
-    on_cluster(report, os.path.join(work, "cluster"), args.version, chosen(self_tests()))
+    on_cluster(report, os.path.join(work, "cluster"), args.version, chosen(self_tests() + gen_verify.checks()))
     if args.full:
         for version in OTHER_VERSIONS:
             on_cluster(report, os.path.join(work, version), version, chosen(self_tests()), version + "/")

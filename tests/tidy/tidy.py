@@ -33,7 +33,7 @@ LAYERS = {
     "store": "base io data protocol flow state sqlite",
     "connectors": "base io data protocol plan flow sqlite",
     "runtime": "base io data protocol plan flow state sqlite store",
-    "qualify": "base io data sqlite",
+    "qualify": "base io data sqlite connectors",
     "app": "*",
 }
 # A test may go one step further: it may use the fakes of io, and runtime's tests build whole pipelines.
@@ -53,7 +53,7 @@ THIRD_PARTY = {
     "zstd": "data store",
     "utf8proc.h": "operators",
     "sqlite3.h": "sqlite",
-    "rdkafka": "connectors",
+    "rdkafka": "connectors qualify",
     "openssl/": "connectors",
     "CLI/": "app",
     "toml++/": "app",

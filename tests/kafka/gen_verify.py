@@ -1,0 +1,153 @@
+"""weir gen into topics and weir verify over them, on real brokers. Kafka's own client is the second opinion: what it reads
+is held against the files that gen writes for the same seed."""
+import json
+import os
+import shutil
+
+from weirtest.report import Failure
+from weirtest.weir import WORK_DIR, Weir
+
+from harness.secrets import PASSWORDS
+
+GEN = ["--partitions", "3", "--records", "9000", "--rate", "300", "--items", "30", "--jitter", "1500 ms", "--bound", "5 s",
+       "--late-by", "30 s", "--out-of-order", "0.02", "--late", "0.02", "--duplicates", "0.01", "--poison", "0.01",
+       "--seed", "4"]
+
+
+def prepared(name):
+    work = os.path.join(WORK_DIR, "kafka", "gen-verify", name)
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    return Weir(work)
+
+
+def servers(cluster):
+    return ["--kafka", "bootstrap.servers=" + cluster.bootstrap]
+
+
+def verify(weir, ledger, *words, want):
+    life = weir("verify", ledger, *words, "--json", want=want)
+    return json.loads(life.out)
+
+
+def faults_of(verdict):
+    return {(entry["layer"], name): entry[name] for entry in verdict["layers"]
+            for name in ("missing", "duplicate", "conflicting", "foreign", "on_time") if entry[name]}
+
+
+def require_faults(verdict, want):
+    if faults_of(verdict) != want:
+        raise Failure(f"want {want}, got {faults_of(verdict)}", json.dumps(verdict, indent=1))
+
+
+def files_of(weir):
+    """Partition -> lines, of the same events as gen writes them into files."""
+    weir("gen", "files.ledger", "--to", "files", *GEN, want=0)
+    lines = {}
+    for p in range(3):
+        with open(os.path.join(weir.cwd, "files", f"part-{p}.jsonl"), "rb") as f:
+            lines[p] = f.read().split(b"\n")[:-1]
+    return lines
+
+
+def require_topic(cluster, topic, weir, lines):
+    rows, _ = cluster.tool.rows(topic, weir.cwd)
+    got = {p: [] for p in lines}
+    for row in rows:
+        # What is no UTF-8 comes in another field; its text is held against the files by verify alone.
+        got[row["partition"]].append(row["value"].encode() if row.get("value") is not None else None)
+        item = json.loads(row["value"])["item"] if row.get("value") and row["value"].endswith("}") else None
+        if item is not None and row["key"] != item:
+            raise Failure(f"record {row} has the key {row['key']}")
+    for p, want in lines.items():
+        different = [i for i, pair in enumerate(zip(want, got[p])) if pair[1] is not None and pair[0] != pair[1]]
+        if len(want) != len(got[p]) or different:
+            raise Failure(f"partition {p}: {len(got[p])} of {len(want)} records, first other one {different[:1]}")
+
+
+def gen_into_a_topic(cluster, topic):
+    """Every record once, in order, in its partition, with its key; and verify agrees, aborted records apart."""
+    weir = prepared("topic")
+    lines = files_of(weir)
+    weir("gen", "t.ledger", "--to", "kafka:" + topic, *servers(cluster), *GEN, want=0)
+    require_topic(cluster, topic, weir, lines)
+    where = ["--raw", "kafka:" + topic, *servers(cluster)]
+    require_faults(verify(weir, "t.ledger", *where, want=0), {})
+    # A transaction that was aborted is not there for anybody; one that is open holds nobody up.
+    cluster.tool.produce(topic=topic, transactional_id="gen-verify", end="abort",
+                         records=[{"partition": 0, "value": "aborted"}])
+    require_faults(verify(weir, "t.ledger", *where, want=0), {})
+    again = weir("gen", "u.ledger", "--to", "kafka:" + topic, *servers(cluster), *GEN, want=73)
+    if topic not in again.err or os.path.exists(os.path.join(weir.cwd, "u.ledger")):
+        raise Failure("a topic that holds records was not refused by its name", weir.log())
+
+
+def verify_says_no(cluster, topic):
+    weir = prepared("says-no")
+    lines = files_of(weir)
+    weir("gen", "t.ledger", "--to", "kafka:" + topic, *servers(cluster), *GEN, want=0)
+    where = ["--raw", "kafka:" + topic, *servers(cluster)]
+    twice = next(line for line in lines[1] if line.endswith(b"}") and b"many" not in line and b"02-30" not in line
+                 and b"\xff" not in line and lines[1].count(line) == 1).decode()
+    cluster.tool.produce(topic=topic, records=[{"partition": 0, "value": twice}, {"partition": 2, "value": "stranger"},
+                                               {"partition": 2, "value": twice.replace('"amount":', '"amount":1')}])
+    require_faults(verify(weir, "t.ledger", *where, want=65),
+                   {("raw", "duplicate"): 2, ("raw", "conflicting"): 1, ("raw", "foreign"): 1})
+    cluster.tool.delete_records(topic=topic, before={"0": 5})
+    verdict = verify(weir, "t.ledger", *where, want=65)
+    if faults_of(verdict).get(("raw", "missing")) not in (4, 5):  # a copy may be among the five
+        raise Failure(f"deleted records are not missing: {faults_of(verdict)}")
+
+
+def refused_with_the_reason(cluster, topic):
+    """A wrong password, a topic that is not there or has other partitions, a property that weir sets itself."""
+    weir = prepared("refused")
+    with open(os.path.join(weir.cwd, "pw"), "w", encoding="utf-8") as f:
+        f.write(PASSWORDS["mallory"] + "\n")
+    sasl = ["--kafka", "bootstrap.servers=" + cluster.address("SASL_PLAINTEXT"),
+            "--kafka", "security.protocol=SASL_PLAINTEXT", "--kafka", "sasl.mechanism=SCRAM-SHA-256",
+            "--kafka", "sasl.username=alice", "--kafka", "sasl.password=${file:pw}"]
+    for words, code, says in (
+            ([*sasl, "--to", "kafka:" + topic], 75, "authentication"),
+            ([*servers(cluster), "--to", "kafka:not-there"], 78, "not-there"),
+            ([*servers(cluster), "--to", "kafka:" + topic, "TWO"], 78, "3 partitions"),
+            ([*servers(cluster), "--to", "kafka:" + topic, "--kafka", "acks=1"], 64, "acks"),
+            ([*servers(cluster), "--to", "files"], 64, "--kafka"),
+            (["--to", "kafka:" + topic], 64, "bootstrap.servers")):
+        options = ["--partitions", "2", *GEN[2:]] if words[-1] == "TWO" else GEN
+        life = weir("gen", "t.ledger", *options, *[word for word in words if word != "TWO"], want=code)
+        if says.lower() not in life.err.lower() or PASSWORDS["mallory"] in life.err + life.out.decode():
+            raise Failure(f"{life.err.strip()} does not say {says}", weir.log())
+        if os.path.exists(os.path.join(weir.cwd, "t.ledger")):
+            raise Failure("a refused gen left a ledger that would be in the way", weir.log())
+
+
+def once_over_a_bad_network(cluster, topic):
+    """Answers to Produce are lost and connections cut: the records are there once each, and gen knows it."""
+    weir = prepared("network")
+    lines = files_of(weir)
+    cluster.faults.rule("lost", "Produce", "drop_close", on="answer", count=6, skip=1)
+    try:
+        with weir.start("gen", "t.ledger", "--to", "kafka:" + topic, *servers(cluster), *GEN) as gen:
+            cluster.faults.wait("lost", 2, timeout=60)
+            life = gen.wait(180)
+    finally:
+        cluster.faults.quiet()
+    if life.code != 0:
+        raise Failure(f"gen ended with {life.code}", life.err)
+    require_topic(cluster, topic, weir, lines)
+    require_faults(verify(weir, "t.ledger", "--raw", "kafka:" + topic, *servers(cluster), want=0), {})
+
+
+CLUSTER = [gen_into_a_topic, verify_says_no, refused_with_the_reason, once_over_a_bad_network]
+
+
+def checks():
+    """(name, function of the cluster), each with a topic of its own."""
+    def on_topic(check):
+        def run(cluster):
+            topic = "gen-verify-" + check.__name__.replace("_", "-")
+            cluster.tool.create_topic(topic=topic, partitions=3)
+            check(cluster, topic)
+        return run
+    return [(f"gen-verify/{check.__name__}", on_topic(check)) for check in CLUSTER]
