@@ -364,6 +364,24 @@ TEST_CASE("windows that no event can be in are foreign") {
   }
 }
 
+TEST_CASE("a window's item whose every event was late has no row, not even one of zero") {
+  const GenParameters p = Faulty();
+  const Ledger ledger = Whole(p);
+  Outputs outputs = RunPipeline(p);
+  Truth truth = *Truth::Make(ledger, {.window_ms = kWindowMs});
+  std::string fired;
+  for (const std::string& row : outputs[Layer::kWindows]) fired += row;
+  int checked = 0;
+  for (const auto& [start, cells] : truth.windows()) {
+    if (fired.find(JsonQuote(TimeText(start))) != std::string::npos) continue;
+    outputs[Layer::kWindows].push_back(WindowJson(start, 0, 0, 0));
+    if (++checked == 1)
+      Has(OnlyFinding(Judged(ledger, outputs), Layer::kWindows, Fault::kForeign), "was late");
+    outputs[Layer::kWindows].pop_back();
+  }
+  CHECK(checked > 0);
+}
+
 TEST_CASE("an event on time that is filed as late is found, and only that") {
   GenParameters p = Faulty();
   p.late_ppm = 0;  // jitter and disorder stay within the bound: nothing may be late
