@@ -21,23 +21,20 @@ Result<std::string> ResolveSecret(io::Files& files, std::string_view kind, std::
   const std::string what(name);
   if (kind == "env") {
     std::optional<std::string> value = io::GetEnvironment(what.c_str());
-    if (!value) return Fail(Code::kInvalid, "the environment has no variable " + what);
+    if (!value) return Fail(Code::kInvalid, "the environment has no such variable");
     return *std::move(value);
   }
   if (kind == "cred") {
     const std::optional<std::string> directory = io::GetEnvironment("CREDENTIALS_DIRECTORY");
     if (!directory)
-      return Fail(
-          Code::kInvalid,
-          "${cred:" + what +
-              "}: systemd has handed over no credentials (CREDENTIALS_DIRECTORY is not set)");
+      return Fail(Code::kInvalid,
+                  "systemd has handed over no credentials (CREDENTIALS_DIRECTORY is not set)");
     if (what.find('/') != std::string::npos)
-      return Fail(Code::kInvalid, "${cred:" + what + "}: a credential's name has no slash");
+      return Fail(Code::kInvalid, "a credential's name has no slash");
     return FromFile(files, io::JoinPath(*directory, what));
   }
   if (kind == "file") return FromFile(files, what);
-  return Fail(Code::kInvalid, "${" + std::string(kind) +
-                                  ":...}: known are ${NAME}, ${cred:name} and ${file:/path}");
+  return Fail(Code::kInvalid, "known are ${NAME}, ${cred:name} and ${file:/path}");
 }
 
 }  // namespace weir::app

@@ -177,34 +177,58 @@ void AggregateSet::Update(const Batch& batch, std::span<const uint32_t> rows, ch
   for (const Part& part : parts_) UpdatePart(part, batch, rows, fixed, tables);
 }
 
+namespace {
+
+void CountOne(char* at) { Store(at, Load<int64_t>(at) + 1); }
+
+}  // namespace
+
+// f(index, row, accumulator, flags) for the rows that are not NULL.
+template <class F>
+void AggregateSet::ForEachValue(const Part& part, const Column& in, std::span<const uint32_t> rows,
+                                char* const* fixed, F f) {
+  const uint8_t* valid = in.valid.data();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (valid[rows[i]]) f(i, rows[i], fixed[i] + part.offset, FlagsAt(fixed[i], part.flags));
+  }
+}
+
 void AggregateSet::UpdatePart(const Part& part, const Batch& batch, std::span<const uint32_t> rows,
                               char* const* fixed, KeyedTable* const* tables) const {
-  const uint32_t offset = part.offset;
-  if (part.kind == Kind::kCountStar) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      Store(fixed[i] + offset, Load<int64_t>(fixed[i] + offset) + 1);
-    }
-    return;
-  }
-  const Column& in = batch.column(part.argument);
-  const uint8_t* valid = in.valid.data();
-  // f(index, row, accumulator, flags) for the rows that are not NULL.
-  const auto each = [&](auto f) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (valid[rows[i]]) f(i, rows[i], fixed[i] + offset, FlagsAt(fixed[i], part.flags));
-    }
-  };
-  const auto count = [](char* at) { Store(at, Load<int64_t>(at) + 1); };
   switch (part.kind) {
     case Kind::kCountStar:
+      for (size_t i = 0; i < rows.size(); ++i) CountOne(fixed[i] + part.offset);
       return;
     case Kind::kCount:
-      return each([&](size_t, uint32_t, char* at, uint8_t*) { count(at); });
+      return ForEachValue(part, batch.column(part.argument), rows, fixed,
+                          [](size_t, uint32_t, char* at, uint8_t*) { CountOne(at); });
     case Kind::kSumInteger:
-      return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
-        Store(at, Load<Int128>(at) + in.ints[r]);  // 2^64 rows do not leave 128 bits
-        *flags |= kSeen;
-      });
+    case Kind::kSumDecimal:
+    case Kind::kSumDouble:
+    case Kind::kAvgInteger:
+    case Kind::kAvgDecimal:
+    case Kind::kAvgDouble:
+      return UpdateSum(part, batch.column(part.argument), rows, fixed);
+    case Kind::kExtremeBool:
+    case Kind::kExtremeInt:
+    case Kind::kExtremeDouble:
+    case Kind::kExtremeDecimal:
+    case Kind::kExtremeText:
+      return UpdateExtreme(part, batch.column(part.argument), rows, fixed, tables);
+  }
+}
+
+// Sums, and averages, which are a sum and a count behind it.
+void AggregateSet::UpdateSum(const Part& part, const Column& in, std::span<const uint32_t> rows,
+                             char* const* fixed) {
+  const auto each = [&](auto f) { ForEachValue(part, in, rows, fixed, f); };
+  const auto add_integer = [&](uint32_t r, char* at, uint8_t* flags) {
+    Store(at, Load<Int128>(at) + in.ints[r]);  // 2^64 rows do not leave 128 bits
+    *flags |= kSeen;
+  };
+  switch (part.kind) {
+    case Kind::kSumInteger:
+      return each([&](size_t, uint32_t r, char* at, uint8_t* flags) { add_integer(r, at, flags); });
     case Kind::kSumDecimal:
       return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
         AddDecimal(at, flags, in.decimals[r]);
@@ -215,20 +239,35 @@ void AggregateSet::UpdatePart(const Part& part, const Batch& batch, std::span<co
       });
     case Kind::kAvgInteger:
       return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
-        Store(at, Load<Int128>(at) + in.ints[r]);
-        *flags |= kSeen;
-        count(at + 16);
+        add_integer(r, at, flags);
+        CountOne(at + 16);
       });
     case Kind::kAvgDecimal:
       return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
         AddDecimal(at, flags, in.decimals[r]);
-        count(at + 16);
+        CountOne(at + 16);
       });
     case Kind::kAvgDouble:
       return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
         AddDouble(at, flags, in.doubles[r]);
-        count(at + 8);
+        CountOne(at + 8);
       });
+    case Kind::kCountStar:
+    case Kind::kCount:
+    case Kind::kExtremeBool:
+    case Kind::kExtremeInt:
+    case Kind::kExtremeDouble:
+    case Kind::kExtremeDecimal:
+    case Kind::kExtremeText:
+      return;
+  }
+}
+
+// MIN and MAX.
+void AggregateSet::UpdateExtreme(const Part& part, const Column& in, std::span<const uint32_t> rows,
+                                 char* const* fixed, KeyedTable* const* tables) {
+  const auto each = [&](auto f) { ForEachValue(part, in, rows, fixed, f); };
+  switch (part.kind) {
     case Kind::kExtremeBool:
       return each([&](size_t, uint32_t r, char* at, uint8_t* flags) {
         TakeExtreme<int64_t>(at, flags, in.bools[r] != 0, part.max);
@@ -249,6 +288,15 @@ void AggregateSet::UpdatePart(const Part& part, const Batch& batch, std::span<co
       return each([&](size_t i, uint32_t r, char* at, uint8_t* flags) {
         TakeText(*tables[i], at, flags, in.strings[r], part.max);
       });
+    case Kind::kCountStar:
+    case Kind::kCount:
+    case Kind::kSumInteger:
+    case Kind::kSumDecimal:
+    case Kind::kSumDouble:
+    case Kind::kAvgInteger:
+    case Kind::kAvgDecimal:
+    case Kind::kAvgDouble:
+      return;
   }
 }
 
@@ -325,15 +373,47 @@ bool AggregateSet::Finish(size_t i, const char* fixed, Column& out, uint32_t row
     out.valid[row] = 0;
     return true;
   }
+  if (flags & kOverflowed) {
+    *error = DoesNotFit("the sum", part.type);
+    return false;
+  }
+  switch (part.kind) {
+    case Kind::kExtremeBool:
+      out.bools[row] = Load<int64_t>(at) != 0;
+      return true;
+    case Kind::kExtremeInt:
+      out.ints[row] = Load<int64_t>(at);
+      return true;
+    case Kind::kExtremeDouble:
+      out.doubles[row] = Load<double>(at);
+      return true;
+    case Kind::kExtremeDecimal:
+      out.decimals[row] = Load<Int128>(at);
+      return true;
+    case Kind::kExtremeText:
+      out.strings[row] = reinterpret_cast<const VarRef*>(at)->view();
+      return true;
+    case Kind::kCountStar:
+    case Kind::kCount:
+    case Kind::kSumInteger:
+    case Kind::kSumDecimal:
+    case Kind::kSumDouble:
+    case Kind::kAvgInteger:
+    case Kind::kAvgDecimal:
+    case Kind::kAvgDouble:
+      break;
+  }
+  return FinishSum(part, at, flags, out, row, error);
+}
+
+// A sum fits the type of its column, or is an error of the result.
+bool AggregateSet::FinishSum(const Part& part, const char* at, uint8_t flags, Column& out,
+                             uint32_t row, std::string* error) {
   const auto overflowed = [&](const std::string& what) {
     *error = DoesNotFit(what, part.type);
     return false;
   };
-  if (flags & kOverflowed) return overflowed("the sum");
   switch (part.kind) {
-    case Kind::kCountStar:
-    case Kind::kCount:
-      return true;
     case Kind::kSumInteger: {
       const Int128 sum = Load<Int128>(at);
       if (!RangeOf(part.type).Has(sum)) {
@@ -369,21 +449,14 @@ bool AggregateSet::Finish(size_t i, const char* fixed, Column& out, uint32_t row
       out.doubles[row] =
           RoundTo(Load<double>(at) / static_cast<double>(Load<int64_t>(at + 8)), part.type);
       return FiniteOrMarked(out.doubles[row], flags) || overflowed("the sum");
+    case Kind::kCountStar:
+    case Kind::kCount:
     case Kind::kExtremeBool:
-      out.bools[row] = Load<int64_t>(at) != 0;
-      return true;
     case Kind::kExtremeInt:
-      out.ints[row] = Load<int64_t>(at);
-      return true;
     case Kind::kExtremeDouble:
-      out.doubles[row] = Load<double>(at);
-      return true;
     case Kind::kExtremeDecimal:
-      out.decimals[row] = Load<Int128>(at);
-      return true;
     case Kind::kExtremeText:
-      out.strings[row] = reinterpret_cast<const VarRef*>(at)->view();
-      return true;
+      break;
   }
   return true;
 }

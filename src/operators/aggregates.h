@@ -67,6 +67,15 @@ class AggregateSet {
   static uint32_t SizeOf(Kind kind);
   void UpdatePart(const Part& part, const Batch& batch, std::span<const uint32_t> rows,
                   char* const* fixed, KeyedTable* const* tables) const;
+  template <class F>
+  static void ForEachValue(const Part& part, const Column& in, std::span<const uint32_t> rows,
+                           char* const* fixed, F f);
+  static void UpdateSum(const Part& part, const Column& in, std::span<const uint32_t> rows,
+                        char* const* fixed);
+  static void UpdateExtreme(const Part& part, const Column& in, std::span<const uint32_t> rows,
+                            char* const* fixed, KeyedTable* const* tables);
+  static bool FinishSum(const Part& part, const char* at, uint8_t flags, Column& out, uint32_t row,
+                        std::string* error);
   void MergePart(const Part& part, KeyedTable& table, char* to, char* from) const;
 
   std::vector<Part> parts_;

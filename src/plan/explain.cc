@@ -33,16 +33,29 @@ using Details = std::vector<Detail>;
 // A value as people may see it: what a secret stands for is shown as the SQL wrote it.
 std::string Safe(const OptionValue& value) { return value.secret ? value.written : value.text; }
 
-void DescribeTable(const TableDef& table, Details& out) {
+// Whether an option means anything on this side of its table. A default that does not was chosen by
+// nobody and changes nothing here.
+bool Concerns(const TableDef& table, std::string_view name, bool as_sink) {
+  const std::span<const OptionSpec> all[] = {table.connector->options, CommonTableOptionSpecs(),
+                                             FormatOptionSpecs(table.format)};
+  for (const auto& specs : all) {
+    if (const OptionSpec* spec = FindOption(specs, name))
+      return as_sink ? spec->sink : spec->source;
+  }
+  return true;
+}
+
+void DescribeTable(const TableDef& table, bool as_sink, Details& out) {
   out.push_back({"connector", std::string(table.connector->name)});
   if (!table.format.empty()) out.push_back({"format", table.format});
   for (const auto& [name, value] : table.options.all()) {
+    if (value.origin == "default" && !Concerns(table, name, as_sink)) continue;
     out.push_back({name, Safe(value) + "  (" + value.origin + ")"});
   }
 }
 
 void Describe(const Plan&, const Node&, const ScanNode& scan, Details& out) {
-  DescribeTable(*scan.table, out);
+  DescribeTable(*scan.table, /*as_sink=*/false, out);
   out.push_back({"bounded", scan.bounded ? "yes" : "no"});
   if (scan.rowtime >= 0) {
     const auto column = static_cast<size_t>(scan.table->watermark->column);
@@ -90,7 +103,7 @@ void Describe(const Plan& plan, const Node& node, const WindowNode& window, Deta
 void Describe(const Plan&, const Node&, const SinkNode& sink, Details& out) {
   switch (sink.kind) {
     case SinkNode::Kind::kTable: {
-      DescribeTable(*sink.table, out);
+      DescribeTable(*sink.table, /*as_sink=*/true, out);
       const ConnectorSpec& spec = *sink.table->connector;
       std::string guarantee =
           spec.sink_guarantee == Guarantee::kExactlyOnce ? "exactly once" : "at least once";

@@ -70,11 +70,8 @@ bool OptionBinder::Expand(const std::string& written, Position at, const std::st
         input_.secret ? input_.secret(kind, name)
                       : Result<std::string>(Fail(Code::kNotFound, "no values are given here"));
     if (!value) {
-      const std::string what = kind == "env"    ? "environment variable " + name
-                               : kind == "cred" ? "credential " + name
-                                                : "file " + name;
-      diagnostics_.Error(
-          at, Placed(place, "${" + inner + "}: " + what + ": " + value.error().message()));
+      // The name stands in the ${} already; what says why does not say it again.
+      diagnostics_.Error(at, Placed(place, "${" + inner + "}: " + value.error().message()));
       return false;
     }
     out->text += *value;

@@ -162,7 +162,7 @@ TEST_CASE("SET keys and values") {
       {"SET 'weir.memory.limit' = '64 MiB'; SET 'weir.memory.limit' = '65 MiB'",
        "1:41 SET 'weir.memory.limit' stands twice, first in line 4 | a file is one job and has one "
        "value for it"},
-      {"SET 'pipeline.name' = '${NOPE}'", "1:23 ${NOPE}: environment variable NOPE: is not set"},
+      {"SET 'pipeline.name' = '${NOPE}'", "1:23 ${NOPE}: is not set"},
       {"SET 'pipeline.name' = '${X:-y}'",
        "1:23 ${X:-y} is not understood | ${NAME}, ${cred:name} or ${file:/path}; there are no "
        "default values"},
