@@ -167,6 +167,7 @@ Status AppendStage::Recover(const flow::TakeoverContext& context) {
     WEIR_RETURN_IF_ERROR(WriteFileReceipt(files_, options_.path, receipt));
   WEIR_RETURN_IF_ERROR(StageProlog(start));
   frozen_length_ = start;
+  unrecorded_ = base_ != sealed_.base || start != sealed_.length;
   epoch_rows_ = 0;
   return Status::Ok();
 }
@@ -193,7 +194,10 @@ Status AppendStage::Stage(const Batch& batch, flow::Outputs& out) {
 }
 
 std::optional<flow::Extent> AppendStage::Freeze(EpochId, bool) {
-  if (file_ == nullptr || file_->length() == frozen_length_) return std::nullopt;
+  // Without rows, too, where no sealed extent says yet where we began: the next start would else
+  // take all that stands there for a staged tail.
+  if (file_ == nullptr || (file_->length() == frozen_length_ && !unrecorded_)) return std::nullopt;
+  unrecorded_ = false;
   frozen_ = {base_, file_->length(), file_->EpochDigest()};
   file_->Freeze();
   frozen_length_ = frozen_.length;

@@ -73,6 +73,7 @@ class AppendStage : public flow::SinkStage {
   std::unique_ptr<OutputFile> file_;  // null until Recover, and while parked
   uint64_t base_ = 0;
   uint64_t frozen_length_ = 0;  // length at the last Freeze
+  bool unrecorded_ = false;     // no sealed extent says yet where we began
   uint64_t epoch_rows_ = 0;     // staged since then
   AppendExtent frozen_;
   flow::NodeBooks books_;

@@ -60,6 +60,61 @@ TEST_CASE("an epoch without rows has no extent and writes nothing") {
   CHECK(world.files().operations() == before);
 }
 
+// A window gives its sink nothing in the first epochs of a run.
+TEST_CASE("a start after epochs without rows cuts nothing of what stood there before us") {
+  for (const char* there : {"mine\n", "mine"}) {
+    CAPTURE(there);
+    World world;
+    world.files().PutDirectory("/out");
+    world.Put(kOut, there);
+    const auto table = Table({{"weir.sink.if-exists", "append"}});
+    StageHistory history;
+    {
+      StageDriver stage(world.Context(), *table, history);
+      REQUIRE(stage.Start().ok());
+      REQUIRE(stage.Seal().ok());
+      REQUIRE(stage.Stage({1}).ok());
+      REQUIRE(stage.Freeze());  // and the process dies before the second seal
+      REQUIRE(stage.stage().Sync().ok());
+    }
+    CHECK(world.Content(kOut) == "mine\n" + Lines({1}));
+    // Somebody may have tidied up the hidden file beside it.
+    for (const bool receipt_left : {true, false}) {
+      CAPTURE(receipt_left);
+      if (!receipt_left) REQUIRE(world.files().Remove("/out/.a.json.weir-receipt").ok());
+      StageDriver again(world.Context(), *table, history);
+      REQUIRE(again.Start().ok());
+      REQUIRE(again.Seal().ok());
+    }
+    CHECK(world.Content(kOut) == "mine\n");
+  }
+}
+
+TEST_CASE("a file that was accepted as it is stays accepted after an epoch without rows") {
+  World world;
+  world.files().PutDirectory("/out");
+  const auto table = Table();
+  StageHistory history;
+  {
+    StageDriver stage(world.Context(), *table, history);
+    REQUIRE(stage.Start().ok());
+    REQUIRE(stage.Stage({1, 2}).ok());
+    REQUIRE(stage.Seal().ok());
+  }
+  world.Put(kOut, Lines({1}));
+  history.words = {{1, protocol::Verb::kAcceptMissing, "out"}};
+  {
+    StageDriver stage(world.Context(), *table, history);
+    REQUIRE(stage.Start().ok());
+    REQUIRE(stage.Seal().ok());  // the word is used up with this seal
+  }
+  history.words.clear();
+  StageDriver again(world.Context(), *table, history);
+  REQUIRE(again.Start().ok());
+  CHECK(!again.stage().park());
+  CHECK(world.Content(kOut) == Lines({1}));
+}
+
 TEST_CASE("a fresh run decides by what stands at the path") {
   struct Case {
     const char* name;
