@@ -8,6 +8,7 @@
 #include "app/node_table.h"
 #include "app/progress.h"
 #include "app/project.h"
+#include "app/start_heartbeat.h"
 #include "app/trace_file.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -36,12 +37,18 @@ bool WritesToStdout(const plan::Plan& plan) {
 class Runner {
  public:
   Runner(World& world, const Invocation& invocation, Project project)
-      : world_(world), in_(invocation), project_(std::move(project)) {}
+      : world_(world),
+        in_(invocation),
+        project_(std::move(project)),
+        heartbeat_(world.clock(), invocation.progress && !invocation.json && io::IsTerminal(2)) {
+    world_.set_heartbeat(&heartbeat_);
+  }
 
   int Run() {
     runtime::EngineOptions options;
     if (Status status = Prepare(&options); !status.ok()) return ReportFailure(status, in_.json);
     rows_on_stdout_ = WritesToStdout(*project_.output.plan);
+    bounded_ = project_.output.plan->bounded;
     const plan::Plan* plan = project_.output.plan.get();
     const std::string directory = project_.state_directory;
     World& world = world_;
@@ -55,7 +62,8 @@ class Runner {
     options.before_finish_marker = [this] { Summary(kExitOk); };
     auto engine =
         runtime::Engine::Start(world_.env(), options, std::move(project_.output.plan), make, trace);
-    if (!engine) return ReportFailure(engine.error(), in_.json);
+    heartbeat_.Ready();
+    if (!engine) return NotStarted(engine.error());
     if (*engine == nullptr) {
       PrintError("weir: job " + in_.job.value_or("") + " has finished already; nothing to do\n");
       return kExitOk;
@@ -94,9 +102,6 @@ class Runner {
     WEIR_ASSIGN_OR_RETURN(loop_, io::Loop::Create());
     WEIR_RETURN_IF_ERROR(
         loop_->OnReadable(world_.completions().event_fd(), [] {}));  // the turn collects them
-    for (const int signal : {SIGTERM, SIGINT}) {
-      WEIR_RETURN_IF_ERROR(loop_->OnSignal(signal, [this] { Stop(); }));
-    }
     WEIR_RETURN_IF_ERROR(loop_->OnSignal(SIGHUP, [] {
       LogInfo("sighup", {{"note", "no client holds a secret"}});
     }));
@@ -108,16 +113,26 @@ class Runner {
     return Status::Ok();
   }
 
-  void Stop() {
-    // The second signal: state is safe, the open epoch is read again.
-    if (++signals_ > 1) io::ExitNow(kExitTryAgain);
+  // Everything sealed is still sealed, and an unbounded input had nothing else to end: a stop as at
+  // any other time.
+  int NotStarted(const Status& why) {
+    if (why.code() != Code::kInterrupted || bounded_) return ReportFailure(why, in_.json);
+    PrintError("weir: " + why.message() + "\n");
+    return kExitOk;
+  }
+
+  // A signal that came since the last look. (A second one has ended the process by itself.)
+  bool TakeStop() {
+    if (stopping_ || io::StopSignals() == 0) return false;
+    stopping_ = true;
     engine_->RequestStop();
+    return true;
   }
 
   void Loop() {
     io::SdNotify("READY=1");
     const int64_t watchdog_ms = io::SdWatchdogIntervalMs();
-    progress_ = in_.progress && !in_.json && io::IsTerminal(2) && project_bounded();
+    progress_ = in_.progress && !in_.json && io::IsTerminal(2) && bounded_;
     int64_t next_progress_ns = 0, next_status_ns = 0, next_watchdog_ns = 0;
     while (!engine_->done()) {
       int64_t wait_ms = engine_->Turn();
@@ -138,11 +153,12 @@ class Runner {
         }
         wait_ms = std::min(wait_ms, watchdog_ms / 3);
       }
+      // Looked at last: a signal that comes later makes the wake descriptor readable, and nobody
+      // reads it before the loop does.
+      if (TakeStop()) wait_ms = 0;
       if (!engine_->done()) loop_->RunOnce(wait_ms);
     }
   }
-
-  bool project_bounded() const { return engine_->plan().bounded; }
 
   void Summary(int exit_code) {
     if (summary_done_) return;
@@ -168,7 +184,7 @@ class Runner {
       const std::string waiting = engine_->EpochsWaiting();
       if (!waiting.empty()) PrintError("weir: " + waiting + "\n");
       if (!in_.json) PrintError("weir: " + result.message() + "\n");
-    } else if (signals_ > 0) {
+    } else if (stopping_) {
       const std::string waiting = engine_->EpochsWaiting();
       if (!waiting.empty()) PrintError("weir: " + waiting + "\n");
     }
@@ -180,16 +196,20 @@ class Runner {
   World& world_;
   const Invocation& in_;
   Project project_;
+  StartHeartbeat heartbeat_;
   std::unique_ptr<TraceFile> trace_;
   std::unique_ptr<runtime::Engine> engine_;
   std::unique_ptr<io::Loop> loop_;
-  int signals_ = 0;
+  bool bounded_ = false, stopping_ = false;
   bool progress_ = false, drawn_ = false, summary_done_ = false, rows_on_stdout_ = false;
 };
 
 }  // namespace
 
 int RunCommand(World& world, const Invocation& invocation) {
+  // Before anything that takes long: a stop during the takeover is a stop, not a death. The turn
+  // that collects completions is what the descriptor wakes.
+  io::CatchStopSignals(kExitTryAgain, world.completions().event_fd());
   Result<Project> project = LoadProject(world, invocation);
   if (!project) return ReportFailure(project.error(), invocation.json);
   const std::string diagnostics = project->Diagnostics(false);

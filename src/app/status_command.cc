@@ -5,6 +5,8 @@
 #include "app/project.h"
 #include "base/text.h"
 #include "io/loop.h"
+#include "protocol/trace.h"
+#include "runtime/epoch_body.h"
 #include "store/store.h"
 
 namespace weir::app {
@@ -13,38 +15,65 @@ namespace {
 
 constexpr int64_t kAskTimeoutMs = 5000;
 
-// What a stopped directory says: read without changing anything.
-std::string StoppedJson(const store::Store& store) {
-  const store::RunInfo& run = store.run();
-  std::string out = "{\"running\":false,\"pipeline\":" + JsonQuote(run.pipeline) +
-                    ",\"instance\":" + JsonQuote(run.instance);
-  out += ",\"run\":" + std::to_string(run.run) + ",\"lineage\":\"" + run.lineage.ToHex() +
-         "\",\"sealed_epoch\":" + std::to_string(run.sealed);
-  out += ",\"ended_cleanly\":" + std::string(run.last_unclean ? "false" : "true");
-  if (const auto sealed = store.NewestSealed()) {
-    out += ",\"epoch\":[";
-    bool first = true;
-    for (const std::string_view line : Split(sealed->body, '\n')) {
-      if (line.empty()) continue;
-      out += (first ? "" : ",") + JsonQuote(line);
-      first = false;
+std::string BooksOf(const runtime::EpochBody& body) {
+  std::string out = "{";
+  for (const auto& [node, books] : body.books)
+    out += (out.size() > 1 ? "," : "") + JsonQuote(node) + ":" + runtime::BooksJson(books);
+  return out + "}";
+}
+
+std::string WatermarksOf(const runtime::EpochBody& body) {
+  std::string out = "{";
+  for (const auto& [scan, watermark] : body.watermarks)
+    out += (out.size() > 1 ? "," : "") + JsonQuote(scan) + ":" + runtime::TimeJson(watermark);
+  return out + "}";
+}
+
+// Where each target stands: what it has acknowledged, and what is sealed above that.
+std::string TargetsOf(const store::Store& store, const std::vector<store::Backlog>& backlogs) {
+  std::string out = "[";
+  for (const store::Backlog& backlog : backlogs) {
+    std::string acked = "null";
+    for (const store::AckedNote& note : store.AckedNotes()) {
+      if (note.target == backlog.target) acked = JsonQuote(note.position.ToString());
     }
-    out += "],\"sinks\":{";
-    first = true;
-    for (const store::SinkState& sink : sealed->sinks) {
-      out += (first ? "" : ",") + JsonQuote(sink.sink) +
-             ":{\"rows_sealed\":" + std::to_string(sink.rows_total) + "}";
-      first = false;
-    }
-    out += "}";
+    out += (out.size() > 1 ? "," : "") + std::string("{\"target\":") + JsonQuote(backlog.target) +
+           ",\"acked\":" + acked + ",\"undelivered_epochs\":" + std::to_string(backlog.epochs) +
+           ",\"undelivered_rows\":" + std::to_string(backlog.rows) + "}";
   }
-  out += ",\"acked\":{";
+  return out + "]";
+}
+
+// What a stopped directory says: read without changing anything, and without asking anybody. The
+// members that a running process has too mean the same.
+Result<std::string> StoppedJson(const store::Store& store) {
+  const store::RunInfo& run = store.run();
+  const std::vector<protocol::Park> parks = store.NotedParks();
+  WEIR_ASSIGN_OR_RETURN(const std::vector<store::Backlog> backlogs, store.Undelivered());
+  std::string out = "{\"running\":false,\"health\":\"";
+  out += parks.empty() ? "stopped" : "parked";
+  out += "\",\"pipeline\":" + JsonQuote(run.pipeline) + ",\"instance\":" + JsonQuote(run.instance) +
+         ",\"run\":" + std::to_string(run.run) + ",\"lineage\":\"" + run.lineage.ToHex() +
+         "\",\"sealed_epoch\":" + std::to_string(run.sealed);
+  if (const auto last = store.NewestRun()) {
+    out += ",\"last_run\":{\"mode\":\"" + std::string(last->fresh ? "fresh" : "resume") +
+           "\",\"reason\":" + JsonQuote(last->reason) + ",\"ended\":\"" +
+           (last->ended.empty() ? "died" : last->ended) +
+           "\",\"started_ms\":" + std::to_string(last->started_ms) + "}";
+  }
+  out += ",\"parks\":" + protocol::ParksJson(parks) + ",\"words_waiting\":[";
   bool first = true;
-  for (const store::AckedNote& note : store.AckedNotes()) {
-    out += (first ? "" : ",") + JsonQuote(note.target) + ":" + JsonQuote(note.position.ToString());
+  for (const protocol::Resolution& word : store.PendingResolutions()) {
+    out += (first ? "" : ",") +
+           JsonQuote(std::string(protocol::VerbName(word.verb)) + " " + word.subject);
     first = false;
   }
-  return out + "}}";
+  out += "],\"targets\":" + TargetsOf(store, backlogs);
+  if (const auto sealed = store.NewestSealed()) {
+    WEIR_ASSIGN_OR_RETURN(const runtime::EpochBody body, runtime::EpochBody::Decode(sealed->body));
+    out += ",\"watermarks\":" + WatermarksOf(body) + ",\"books\":" + BooksOf(body);
+  }
+  return out + "}";
 }
 
 }  // namespace
@@ -70,7 +99,9 @@ int StatusCommand(World& world, const Invocation& invocation) {
   options.read_only = true;
   const Result<std::unique_ptr<store::Store>> store = store::Store::Open(world.env(), options);
   if (!store) return ReportFailure(store.error(), invocation.json);
-  show(StoppedJson(**store));
+  const Result<std::string> stopped = StoppedJson(**store);
+  if (!stopped) return ReportFailure(stopped.error(), invocation.json);
+  show(*stopped);
   return kExitOk;
 }
 

@@ -18,6 +18,8 @@ class World {
                                machine_, completions_, &io::NewThreadWorker,
                                "weir"} {}
   const io::Env& env() const { return env_; }
+  // Who hears of long work from now on; outlives it.
+  void set_heartbeat(io::Heartbeat* heartbeat) { env_.heartbeat = heartbeat; }
   io::Files& files() { return files_; }
   io::Clock& clock() { return clock_; }
   io::Machine& machine() { return machine_; }

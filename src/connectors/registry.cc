@@ -85,10 +85,11 @@ void TakeResolutions(const ConnectorContext& context, const std::string& table,
 Result<std::unique_ptr<flow::Source>> NewFileSource(const ConnectorContext& context,
                                                     const plan::TableDef& table,
                                                     const std::vector<int>& raw_columns) {
-  FileSourceOptions options{table.name, table.format_spec, {}, {}};
+  FileSourceOptions options{table.name, table.format_spec, {}, {}, context.env.heartbeat};
   WEIR_RETURN_IF_ERROR(SplitColumns(table, raw_columns, options));
   CatalogOptions catalog;
   catalog.table = table.name;
+  catalog.heartbeat = context.env.heartbeat;
   WEIR_ASSIGN_OR_RETURN(catalog.path, AbsolutePathOf(context, table));
   TakeResolutions(context, table.name, catalog);
   io::Env env = context.env;

@@ -5,6 +5,7 @@
 
 #include "io/clock.h"
 #include "io/files.h"
+#include "io/heartbeat.h"
 #include "io/worker.h"
 
 namespace weir::io {
@@ -19,6 +20,7 @@ struct Env {
   std::unique_ptr<Worker> (*new_worker)(const char* name, CompletionQueue& queue);
   // SQLite's VFS name to open databases with: "weir" (real files) or the simulated one's.
   const char* sqlite_vfs;
+  Heartbeat* heartbeat = nullptr;
 };
 
 }  // namespace weir::io

@@ -12,6 +12,42 @@
 #include <cstring>
 
 namespace weir::io {
+namespace {
+
+// Written by the handler only, but for the first two, which stand before it is installed.
+int stop_exit_code = 0;
+int stop_wake_fd = -1;
+volatile sig_atomic_t stop_signals = 0;
+
+// Only what signal-safety(7) allows.
+void OnStopSignal(int) {
+  stop_signals = stop_signals + 1;
+  if (stop_signals > 1) ::_exit(stop_exit_code);
+  const int saved = errno;
+  const uint64_t one = 1;
+  (void)!::write(stop_wake_fd, &one, sizeof one);
+  errno = saved;
+}
+
+}  // namespace
+
+void CatchStopSignals(int second_exit_code, int wake_fd) {
+  stop_exit_code = second_exit_code;
+  stop_wake_fd = wake_fd;
+  struct sigaction action = {};
+  action.sa_handler = OnStopSignal;
+  // Calls that wait go on: what a stop interrupts is decided between two steps.
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  // One at a time: the second of two that come together sees the first one counted.
+  ::sigaddset(&action.sa_mask, SIGTERM);
+  ::sigaddset(&action.sa_mask, SIGINT);
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::signal(SIGHUP, SIG_IGN);
+}
+
+int StopSignals() { return stop_signals; }
 
 void InitProcess() {
   // A static glibc would load the host's NSS plugins otherwise.

@@ -21,6 +21,12 @@ bool UnderJournald();     // JOURNAL_STREAM names our stderr
 Status WriteToDescriptor(int fd, std::string_view bytes);
 std::optional<std::string> ReadLineFromStdin();  // nullopt at the end
 std::string UserName();                          // of the real user; the number when it has no name
+// For a run, before it takes over: SIGHUP is ignored until the loop hears it, and
+// from now on SIGTERM and SIGINT are counted and make `wake_fd` (an eventfd) readable instead of
+// ending the process; the second one ends it at once with `second_exit_code`, whatever it is doing.
+// Once per process: what a signal handler may touch is the process's own.
+void CatchStopSignals(int second_exit_code, int wake_fd);
+int StopSignals();                    // how many have come
 [[noreturn]] void ExitNow(int code);  // _exit: no destructors, no atexit; stdout must be flushed
 
 }  // namespace weir::io

@@ -207,6 +207,28 @@ TraceEvent ParkedEvent(const Park& park) {
       .Raw("verbs", verbs + "]");
 }
 
+std::string ParksJson(const std::vector<Park>& parks) {
+  std::string out = "[";
+  for (const Park& park : parks) out += (out.size() > 1 ? "," : "") + Object(ParkedEvent(park));
+  return out + "]";
+}
+
+std::optional<Park> ParseParked(std::string_view json) {
+  const std::optional<TraceObject> event = TraceObject::Parse(json);
+  if (!event || event->Text("event") != "parked") return std::nullopt;
+  const TraceList* verbs = event->List("verbs");
+  const auto subject = event->Text("subject"), rule = event->Text("rule"),
+             facts = event->Text("facts");
+  if (verbs == nullptr || !subject || !rule || !facts) return std::nullopt;
+  Park park{*subject, *rule, *facts, {}};
+  for (const std::string& name : *verbs) {
+    const std::optional<Verb> verb = VerbFromName(name);
+    if (!verb) return std::nullopt;
+    park.verbs.push_back(*verb);
+  }
+  return park;
+}
+
 TraceVerdict VerifyTrace(std::string_view text) {
   TraceVerdict verdict;
   TraceChecker checker;

@@ -79,6 +79,8 @@ TraceEvent AckedEvent(std::string_view target, const TargetPosition& position);
 // Segments whose rows are all of epochs at or below `epoch` may be gone from now on.
 TraceEvent TrimmedEvent(std::string_view target, EpochId epoch);
 TraceEvent ParkedEvent(const Park& park);
+std::string ParksJson(const std::vector<Park>& parks);   // for status
+std::optional<Park> ParseParked(std::string_view json);  // the inverse; nullopt: anything else
 
 // Where events go. Null sink: tracing is off.
 using TraceSink = std::function<void(const TraceEvent&)>;

@@ -437,6 +437,20 @@ TEST_CASE("trace: scans prove all, nothing, or park") {
   CHECK(!with_scan(ScanOutcome::kSome, again));
 }
 
+TEST_CASE("trace: a park is read back as it was written") {
+  const Park park{
+      "out", "sql.row-5", "row 5: \"quoted\"\n\x01 \xc3\xa9", {Verb::kTrustSink, Verb::kRedeliver}};
+  const auto read = ParseParked(ParkedEvent(park).ToJson());
+  REQUIRE(read);
+  CHECK(read->subject == park.subject);
+  CHECK(read->rule == park.rule);
+  CHECK(read->facts == park.facts);
+  CHECK(read->verbs == park.verbs);
+  for (const TraceEvent& other : {CutEvent(1), RefusedEvent("no")})
+    CHECK(!ParseParked(other.ToJson()));
+  CHECK(!ParseParked("{"));
+}
+
 TEST_CASE("trace: a torn last line is normal, rubbish is not") {
   struct Case {
     const char* name;

@@ -10,7 +10,9 @@ namespace weir::runtime {
 namespace {
 
 constexpr int64_t kBackoffFirstMs = 100;
-constexpr int64_t kBackoffMaxMs = 10000;
+// Long enough for a target that is away for weeks, short enough that whoever has just brought it
+// back sees it come back.
+constexpr int64_t kBackoffMaxMs = 5000;
 // One fencing proves nothing: a stray InitProducerId of a dead process looks the same.
 constexpr int kFencedInRowMax = 3;
 
@@ -256,6 +258,7 @@ void Deliveries::GoOn(Target& target) {
     if (receipt) return StartRefresh(target, *receipt);
     target.written_ns = now_ns;  // its hash is not kept any more: the next delivery renews it
   }
+  Recovered(target);  // it answers, and there is nothing that it could refuse
   CloseThen(target, [&target] { target.state = DeliveryState::kIdle; });
 }
 
@@ -366,9 +369,7 @@ void Deliveries::OnRefreshed(Target& target, const protocol::Receipt& receipt,
   if (!status.ok()) return Backoff(target, status);
   target.seen = receipt;
   target.written_ns = env_.clock.MonotonicNs();
-  target.backoff_ms = 0;
-  target.failing_since_ns = 0;
-  target.last_error.clear();
+  Recovered(target);
   LogInfo("receipt_refreshed", {{"target", target.name}});
   target.state = DeliveryState::kIdle;
 }
@@ -381,10 +382,15 @@ void Deliveries::Acked(Target& target, const TargetPosition& to,
   target.in_flight.reset();  // forgotten with the note of A
   target.acked_moved = true;
   ++target.acked_order;
+  Recovered(target);
+  if (trace_) trace_(protocol::AckedEvent(target.name, to));
+}
+
+void Deliveries::Recovered(Target& target) {
+  if (target.failing_since_ns != 0) LogInfo("delivery_recovered", {{"target", target.name}});
   target.backoff_ms = 0;
   target.failing_since_ns = 0;
   target.last_error.clear();
-  if (trace_) trace_(protocol::AckedEvent(target.name, to));
 }
 
 // A session may block while it goes: on the worker, like everything that touches it.

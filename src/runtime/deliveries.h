@@ -63,6 +63,8 @@ class Deliveries {
   void KeepNotes(const Notes& notes);
   // Whether the word is for a target of ours: it waits for the target's evidence.
   bool Awaits(const protocol::Resolution& word) const;
+  std::vector<std::string> WordsWaiting()
+      const;  // "--trust-sink out": its target is not reached yet
   // The highest epoch that a receipt of this lineage names. Above what is sealed here it is of
   // another life of this directory, and no epoch of this one shall have its id.
   EpochId highest_receipt() const { return highest_receipt_; }
@@ -101,6 +103,7 @@ class Deliveries {
   void Acked(Target& target, const protocol::TargetPosition& to,
              const std::optional<protocol::Receipt>& proof, protocol::Whereabouts at);
   void CloseThen(Target& target, std::function<void()> then);
+  void Recovered(Target& target);
   void Backoff(Target& target, const Status& why);
   void Park(Target& target, const std::string& rule, std::string facts,
             std::vector<protocol::Verb> verbs);

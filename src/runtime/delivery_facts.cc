@@ -167,6 +167,15 @@ bool Deliveries::Awaits(const protocol::Resolution& word) const {
   });
 }
 
+std::vector<std::string> Deliveries::WordsWaiting() const {
+  std::vector<std::string> out;
+  for (const auto& t : targets_) {
+    for (const protocol::Resolution& word : t->words)
+      out.push_back(std::string(protocol::VerbName(word.verb)) + " " + word.subject);
+  }
+  return out;
+}
+
 // What is acted on is used up with the next notes; the rest (nothing asked for it) as well.
 void Deliveries::UseWords(Target& target, bool of_move) {
   std::erase_if(target.words, [&](const protocol::Resolution& word) {

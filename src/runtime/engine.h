@@ -63,7 +63,9 @@ class Engine {
       std::function<Factories(const std::string& pipeline, const std::string& instance,
                               const std::vector<protocol::Resolution>& words)>;
   // Takeover (exactly-once.md): nothing is cut and no sink is contacted before the run row is
-  // durable. nullptr: the job has already finished (exit 0).
+  // durable. nullptr: the job has already finished (exit 0). kInterrupted: the heartbeat was told
+  // to stop; the next start takes over as after a kill. kCorruption: damage in the directory,
+  // unless weir.on-damage moves it aside and begins anew.
   static Result<std::unique_ptr<Engine>> Start(const io::Env& env, const EngineOptions& options,
                                                std::unique_ptr<plan::Plan> plan,
                                                const MakeFactories& make_factories,
@@ -96,8 +98,14 @@ class Engine {
 
   // takeover.cc
   Status TakeOver(const MakeFactories& make_factories, bool* already_finished);
+  void TakeSettings();
+  Result<protocol::TakeoverDecision> Decide(const store::Asked& asked);
+  Status BuildGraph(const MakeFactories& make_factories,
+                    const std::vector<protocol::Resolution>& words, bool fresh);
   Status InspectSinks(const std::optional<store::SealedEpoch>& sealed,
-                      const protocol::TakeoverDecision& decision);
+                      const protocol::TakeoverDecision& decision,
+                      const std::vector<protocol::Resolution>& words);
+  Status BeginRun(const store::Asked& asked, const protocol::TakeoverDecision& decision);
   Status RecoverSinks();
   Status Restore(const std::optional<store::SealedEpoch>& sealed);
   ScanSettings ScanDefaults() const;
@@ -110,6 +118,8 @@ class Engine {
   int64_t CutWantedMs() const;
   bool StageParked() const;
   void TryFinish();
+  void PostEnd(std::function<Status()> mark, Status result);
+  void Finish();
   void End(Status status);
   int64_t WaitMs(bool progressed) const;
   // seal.cc
@@ -123,6 +133,7 @@ class Engine {
   void OnWork(size_t sink, std::function<Status()> work, const Status& status);
   void MaintainStore();
   void WriteAckedNotes();
+  void NoteParks();
   // engine_status.cc
   std::vector<protocol::Park> AllParks() const;
   Totals CountTotals() const;  // of the lineage
@@ -143,6 +154,7 @@ class Engine {
   Phase phase_ = Phase::kReading;
   Status result_;
   bool stop_requested_ = false;
+  bool input_ended_ = false;  // before the stop
   int64_t stop_deadline_ns_ = 0;
   int64_t started_ns_ = 0;
 
@@ -173,6 +185,9 @@ class Engine {
   bool compaction_due_ = true;
   bool marks_in_flight_ = false;
   int64_t marks_retry_ns_ = 0;
+  std::string noted_parks_ = "[]";  // as the directory knows them, of this run
+  bool parks_in_flight_ = false;
+  int64_t next_parks_look_ns_ = 0;
   bool finish_posted_ = false;
   size_t next_scan_ = 0;
 

@@ -3,27 +3,9 @@
 
 #include "base/text.h"
 #include "runtime/engine.h"
+#include "runtime/epoch_body.h"
 
 namespace weir::runtime {
-
-namespace {
-
-std::string TimeJson(TimestampMs t) {
-  return t == kWatermarkNone ? "null" : t == kWatermarkMax ? "\"end\"" : std::to_string(t);
-}
-
-std::string BooksJson(const flow::NodeBooks& books) {
-  std::string out = "{";
-  for (size_t i = 0; i < books.counts.size(); ++i) {
-    if (books.counts[i] == 0) continue;
-    if (out.size() > 1) out += ",";
-    out += "\"" + std::string(flow::CountName(static_cast<flow::Count>(i))) +
-           "\":" + std::to_string(books.counts[i]);
-  }
-  return out + "}";
-}
-
-}  // namespace
 
 Totals Engine::CountTotals() const {
   Totals t;
@@ -134,15 +116,9 @@ std::string Engine::StatusJson() const {
   out += ",\"spool_bytes\":" + std::to_string(pressure_facts_.spool_bytes);
   out += ",\"reasons\":[";
   for (size_t i = 0; i < reasons.size(); ++i) out += (i > 0 ? "," : "") + JsonQuote(reasons[i]);
-  out += "],\"parks\":[";
-  for (size_t i = 0; i < parks.size(); ++i) {
-    out += std::string(i > 0 ? "," : "") + "{\"subject\":" + JsonQuote(parks[i].subject) +
-           ",\"rule\":" + JsonQuote(parks[i].rule) + ",\"facts\":" + JsonQuote(parks[i].facts) +
-           ",\"verbs\":[";
-    for (size_t v = 0; v < parks[i].verbs.size(); ++v)
-      out += (v > 0 ? "," : "") + JsonQuote(protocol::VerbName(parks[i].verbs[v]));
-    out += "]}";
-  }
+  out += "],\"parks\":" + protocol::ParksJson(parks) + ",\"words_waiting\":[";
+  const std::vector<std::string> words = deliveries_->WordsWaiting();
+  for (size_t i = 0; i < words.size(); ++i) out += (i > 0 ? "," : "") + JsonQuote(words[i]);
   out += "],\"sources\":[";
   for (size_t i = 0; i < graph_->scans().size(); ++i) {
     out += std::string(i > 0 ? "," : "") +

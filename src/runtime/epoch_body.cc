@@ -118,4 +118,19 @@ Result<EpochBody> EpochBody::Decode(std::string_view text) {
   return body;
 }
 
+std::string TimeJson(TimestampMs t) {
+  return t == kWatermarkNone ? "null" : t == kWatermarkMax ? "\"end\"" : std::to_string(t);
+}
+
+std::string BooksJson(const flow::NodeBooks& books) {
+  std::string out = "{";
+  for (size_t i = 0; i < books.counts.size(); ++i) {
+    if (books.counts[i] == 0) continue;
+    if (out.size() > 1) out += ",";
+    out += "\"" + std::string(flow::CountName(static_cast<flow::Count>(i))) +
+           "\":" + std::to_string(books.counts[i]);
+  }
+  return out + "}";
+}
+
 }  // namespace weir::runtime

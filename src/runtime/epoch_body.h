@@ -32,6 +32,10 @@ struct EpochBody {
   static Result<EpochBody> Decode(std::string_view text);
 };
 
+// For status: {"read":10,"decoded":9}, without the counts that are 0.
+std::string BooksJson(const flow::NodeBooks& books);
+std::string TimeJson(TimestampMs t);  // null, "end" or ms
+
 }  // namespace weir::runtime
 
 #endif  // WEIR_RUNTIME_EPOCH_BODY_H_

@@ -13,6 +13,7 @@ namespace weir::runtime {
 namespace {
 
 constexpr int64_t kSealRetryNs = 300'000'000;
+constexpr int64_t kParksLookNs = 1'000'000'000;
 constexpr uint64_t kCompactBytesMax = 4 << 20;  // written between two seals
 
 }  // namespace
@@ -233,6 +234,28 @@ void Engine::WriteAckedNotes() {
           marks_retry_ns_ = env_.clock.MonotonicNs() + kSealRetryNs;
         }
       });
+}
+
+// What somebody has to decide is noted when it changes, so that weir status can say it when the
+// process is gone. Looked at now and then: a source may have many files.
+void Engine::NoteParks() {
+  const int64_t now_ns = env_.clock.MonotonicNs();
+  if (parks_in_flight_ || phase_ == Phase::kDone || now_ns < next_parks_look_ns_) return;
+  next_parks_look_ns_ = now_ns + kParksLookNs;
+  const std::vector<protocol::Park> parks = AllParks();
+  std::string text = protocol::ParksJson(parks);
+  if (text == noted_parks_) return;
+  parks_in_flight_ = true;
+  auto status = std::make_shared<Status>();
+  disk_->Post([this, parks, status] { *status = store_->NoteParks(parks); },
+              [this, text, status] {
+                parks_in_flight_ = false;
+                if (status->ok()) {
+                  noted_parks_ = text;
+                } else if (status->code() != Code::kNoSpace && status->code() != Code::kBusy) {
+                  End(*status);
+                }
+              });
 }
 
 void Engine::MaintainStore() {

@@ -27,7 +27,9 @@ Status Refusal(const protocol::TakeoverDecision& decision, const protocol::Takeo
   std::string verbs;
   for (const std::string& verb : protocol::RefusalVerbs(decision.action))
     verbs += (verbs.empty() ? "" : ", ") + verb;
-  return Status(Code::kRefused, message + ". Ways out: " + verbs);
+  // Damage is damage wherever it shows: weir.on-damage speaks of all of it.
+  const bool damage = decision.action == protocol::TakeoverAction::kRefuseDamage;
+  return Status(damage ? Code::kCorruption : Code::kRefused, message + ". Ways out: " + verbs);
 }
 
 bool IsRefusal(protocol::TakeoverAction action) {
@@ -67,11 +69,24 @@ Result<std::unique_ptr<Engine>> Engine::Start(const io::Env& env, const EngineOp
                                               std::unique_ptr<plan::Plan> plan,
                                               const MakeFactories& make_factories,
                                               protocol::TraceSink trace) {
-  std::unique_ptr<Engine> engine(new Engine(env, options, std::move(plan), std::move(trace)));
-  bool already_finished = false;
-  WEIR_RETURN_IF_ERROR(engine->TakeOver(make_factories, &already_finished));
-  if (already_finished) return std::unique_ptr<Engine>();
-  return engine;
+  for (bool moved_aside = false;;) {
+    std::unique_ptr<Engine> engine(new Engine(env, options, std::move(plan), trace));
+    bool already_finished = false;
+    const Status status = engine->TakeOver(make_factories, &already_finished);
+    if (status.ok()) return already_finished ? std::unique_ptr<Engine>() : std::move(engine);
+    const bool quarantine = status.code() == Code::kCorruption && !moved_aside &&
+                            engine->plan_->settings.String("weir.on-damage") == "quarantine";
+    if (!quarantine) return Fail(status);
+    // Whatever part of the directory is damaged, and whether it showed before the run row or behind
+    // it: nothing was read, and nothing was delivered by this start.
+    LogError("state_damaged", {{"directory", options.directory}, {"error", status.message()}});
+    moved_aside = true;
+    plan = std::move(engine->plan_);
+    engine.reset();  // SQLite remembers the path of what it has open
+    WEIR_ASSIGN_OR_RETURN(const std::string moved_to,
+                          store::Quarantine(env.files, options.directory, env.clock.WallMs()));
+    if (trace) trace(protocol::QuarantinedEvent(moved_to));
+  }
 }
 
 ScanSettings Engine::ScanDefaults() const {
@@ -84,79 +99,30 @@ ScanSettings Engine::ScanDefaults() const {
 }
 
 Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finished) {
-  started_ns_ = env_.clock.MonotonicNs();
-  const plan::Options& set = plan_->settings;
-  interval_ms_ = set.Integer("execution.checkpointing.interval");
-  memory_limit_ = static_cast<uint64_t>(set.Integer("weir.memory.limit"));
-  pressure_facts_.buffered_bytes_max = memory_limit_ / 4;
-  pressure_facts_.spool_bytes_max = static_cast<uint64_t>(set.Integer("weir.spool.max-bytes"));
-
+  TakeSettings();
   // 1. The directory.
   store::OpenOptions open;
   open.directory = options_.directory;
   open.pipeline = options_.pipeline;
   open.instance = options_.instance;
   open.weir_version = options_.weir_version;
-  open.on_damage = set.String("weir.on-damage");
   WEIR_ASSIGN_OR_RETURN(store_, store::Store::Open(env_, open));
-
   // 2. Facts, decision.
-  store::Asked asked{options_.fresh, options_.discard_undelivered, options_.job,
-                     options_.canonical_plan, options_.fingerprint};
-  WEIR_ASSIGN_OR_RETURN(const protocol::TakeoverFacts facts, store_->GatherFacts(asked));
-  const protocol::TakeoverDecision decision = protocol::DecideTakeover(facts);
-  if (trace_) trace_(protocol::TakeoverEvent(facts, decision));
-  if (decision.action == protocol::TakeoverAction::kAlreadyFinished) {
-    *already_finished = true;
-    return Status::Ok();
-  }
-  if (IsRefusal(decision.action)) {
-    if (trace_) trace_(protocol::RefusedEvent(protocol::TakeoverActionName(decision.action)));
-    return Refusal(decision, facts, *store_, options_);
-  }
+  const store::Asked asked{options_.fresh, options_.discard_undelivered, options_.job,
+                           options_.canonical_plan, options_.fingerprint};
+  WEIR_ASSIGN_OR_RETURN(const protocol::TakeoverDecision decision, Decide(asked));
+  *already_finished = decision.action == protocol::TakeoverAction::kAlreadyFinished;
+  if (*already_finished) return Status::Ok();
   const bool fresh = decision.action == protocol::TakeoverAction::kFresh;
-  factories_ =
-      make_factories(store_->run().pipeline, store_->run().instance, store_->PendingResolutions());
-  graph_ = std::make_unique<Graph>(*plan_, set.String("weir.on-error") == "fail");
-  const auto new_spool = [this, fresh](const plan::Node& sink, const std::string& target) {
-    store::SpoolOptions spool;
-    spool.directory = store::SpoolDirectory(options_.directory, sink.name);
-    spool.sink = sink.name;
-    spool.schema = sink.output;
-    // Small enough that a drained backlog gives its space back; the segment being written stays.
-    spool.segment_bytes = 256 << 10;
-    if (!fresh) spool.acked = ProvenDelivered(*store_, target);
-    return store::NewSpool(env_, spool);
-  };
-  WEIR_RETURN_IF_ERROR(graph_->Build(factories_, ScanDefaults(), env_.clock, new_spool));
   const std::optional<store::SealedEpoch> sealed = fresh ? std::nullopt : store_->NewestSealed();
-  WEIR_RETURN_IF_ERROR(InspectSinks(sealed, decision));
-  (void)WEIR_FAULT_POINT("takeover.after_decide");
-
-  // 3. The run row. The base of a fresh run is above every id that can be found without the
-  // network.
-  EpochId base = store_->HighestEpochSeen();
-  std::vector<std::pair<std::string, std::string>> claims;
-  for (const Sink& sink : graph_->sinks()) {
-    if (sink.stage == nullptr) continue;
-    base = std::max(base, sink.stage->HighestEpochSeen());
-    for (const flow::Claim& claim : sink.stage->Claims())
-      claims.emplace_back(sink.name, claim.path);
-  }
   const std::vector<protocol::Resolution> words = store_->PendingResolutions();
-  WEIR_RETURN_IF_ERROR(store_->BeginRun(asked, decision, base, claims));
-  const store::RunInfo& run = store_->run();
-  next_epoch_ = std::max(run.next_epoch, base + 1);
-  sealed_ = run.sealed;
-  LogInfo("takeover", {{"run", run.run},
-                       {"mode", fresh ? "fresh" : "resume"},
-                       {"lineage", run.lineage.ShortHex()},
-                       {"sealed", run.sealed},
-                       {"reason", decision.reason}});
-  if (trace_)
-    trace_(protocol::RunEvent({run.run, run.lineage, fresh, run.base, run.sealed, next_epoch_}));
+  WEIR_RETURN_IF_ERROR(BuildGraph(make_factories, words, fresh));
+  WEIR_RETURN_IF_ERROR(InspectSinks(sealed, decision, words));
+  (void)WEIR_FAULT_POINT("takeover.after_decide");
+  WEIR_RETURN_IF_ERROR(io::Beat(env_.heartbeat, "taking over", options_.directory));
+  // 3. The run row, and only then what it covers.
+  WEIR_RETURN_IF_ERROR(BeginRun(asked, decision));
   WEIR_RETURN_IF_ERROR(RecoverSinks());
-
   // 4. State and watermarks. 5. Sinks are resolved in the background.
   WEIR_RETURN_IF_ERROR(Restore(sealed));
   deliveries_ =
@@ -171,14 +137,77 @@ Status Engine::TakeOver(const MakeFactories& make_factories, bool* already_finis
   disk_ = env_.new_worker("weir-disk", env_.completions);
   last_cut_ns_ = env_.clock.MonotonicNs();
   UpdatePressure(/*ask_disk=*/true);
+  // Somebody below may have been told to stop and have answered with less than there is: nothing
+  // of that may be sealed.
+  return io::Beat(env_.heartbeat, "restored", options_.directory);
+}
+
+void Engine::TakeSettings() {
+  started_ns_ = env_.clock.MonotonicNs();
+  const plan::Options& set = plan_->settings;
+  interval_ms_ = set.Integer("execution.checkpointing.interval");
+  memory_limit_ = static_cast<uint64_t>(set.Integer("weir.memory.limit"));
+  pressure_facts_.buffered_bytes_max = memory_limit_ / 4;
+  pressure_facts_.spool_bytes_max = static_cast<uint64_t>(set.Integer("weir.spool.max-bytes"));
+}
+
+// A refusal is a failure here; every other decision goes on.
+Result<protocol::TakeoverDecision> Engine::Decide(const store::Asked& asked) {
+  WEIR_ASSIGN_OR_RETURN(const protocol::TakeoverFacts facts, store_->GatherFacts(asked));
+  const protocol::TakeoverDecision decision = protocol::DecideTakeover(facts);
+  if (trace_) trace_(protocol::TakeoverEvent(facts, decision));
+  if (!IsRefusal(decision.action)) return decision;
+  if (trace_) trace_(protocol::RefusedEvent(protocol::TakeoverActionName(decision.action)));
+  return Fail(Refusal(decision, facts, *store_, options_));
+}
+
+Status Engine::BuildGraph(const MakeFactories& make_factories,
+                          const std::vector<protocol::Resolution>& words, bool fresh) {
+  factories_ = make_factories(store_->run().pipeline, store_->run().instance, words);
+  graph_ = std::make_unique<Graph>(*plan_, plan_->settings.String("weir.on-error") == "fail");
+  const auto new_spool = [this, fresh](const plan::Node& sink, const std::string& target) {
+    store::SpoolOptions spool;
+    spool.directory = store::SpoolDirectory(options_.directory, sink.name);
+    spool.sink = sink.name;
+    spool.schema = sink.output;
+    // Small enough that a drained backlog gives its space back; the segment being written stays.
+    spool.segment_bytes = 256 << 10;
+    if (!fresh) spool.acked = ProvenDelivered(*store_, target);
+    return store::NewSpool(env_, spool);
+  };
+  return graph_->Build(factories_, ScanDefaults(), env_.clock, new_spool);
+}
+
+// The base of a fresh run is above every id that can be found without the network.
+Status Engine::BeginRun(const store::Asked& asked, const protocol::TakeoverDecision& decision) {
+  EpochId base = store_->HighestEpochSeen();
+  std::vector<std::pair<std::string, std::string>> claims;
+  for (const Sink& sink : graph_->sinks()) {
+    if (sink.stage == nullptr) continue;
+    base = std::max(base, sink.stage->HighestEpochSeen());
+    for (const flow::Claim& claim : sink.stage->Claims())
+      claims.emplace_back(sink.name, claim.path);
+  }
+  WEIR_RETURN_IF_ERROR(store_->BeginRun(asked, decision, base, claims));
+  const store::RunInfo& run = store_->run();
+  next_epoch_ = std::max(run.next_epoch, base + 1);
+  sealed_ = run.sealed;
+  LogInfo("takeover", {{"run", run.run},
+                       {"mode", run.fresh ? "fresh" : "resume"},
+                       {"lineage", run.lineage.ShortHex()},
+                       {"sealed", run.sealed},
+                       {"reason", decision.reason}});
+  if (trace_)
+    trace_(
+        protocol::RunEvent({run.run, run.lineage, run.fresh, run.base, run.sealed, next_epoch_}));
   return Status::Ok();
 }
 
 Status Engine::InspectSinks(const std::optional<store::SealedEpoch>& sealed,
-                            const protocol::TakeoverDecision& decision) {
+                            const protocol::TakeoverDecision& decision,
+                            const std::vector<protocol::Resolution>& words) {
   lineages_ = store_->Lineages();
   const std::vector<std::string> claimed = store_->ClaimedPaths();
-  const std::vector<protocol::Resolution> words = store_->PendingResolutions();
   for (const Sink& sink : graph_->sinks()) {
     flow::TakeoverContext context;
     context.fresh = decision.action == protocol::TakeoverAction::kFresh;
@@ -232,11 +261,13 @@ Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
     }
   }
   for (const Graph::OperatorRef& ref : graph_->operators()) {
+    WEIR_RETURN_IF_ERROR(io::Beat(env_.heartbeat, "restoring", ref.node->name));
     Status status = ref.op->Restore(store_->StateOf(ref.node->name));
     if (!status.ok()) return status.WithContext("restoring " + ref.node->name);
   }
   for (size_t i = 0; i < graph_->scans().size(); ++i) {
     const auto& scan = graph_->scans()[i];
+    WEIR_RETURN_IF_ERROR(io::Beat(env_.heartbeat, "restoring", scan->name()));
     const auto watermark = body.watermarks.find(scan->name());
     const auto current = body.current.find(scan->name());
     Status status =

@@ -43,6 +43,7 @@ int64_t Engine::Turn() {
   }
   deliveries_->Step(sealed_);
   WriteAckedNotes();
+  NoteParks();
   MaintainStore();
   TryFinish();
   CheckErrors();
@@ -90,7 +91,10 @@ void Engine::RunTimers(int64_t now_ns) {
   }
   for (Retry& retry : due) RunWork(retry.sink, std::move(retry.work));
   UpdatePressure(ask_disk);
-  if (stop_requested_ && phase_ == Phase::kReading) {
+  // Also when the input has ended and only a target is waited for, which may be away for weeks.
+  const bool stoppable = phase_ == Phase::kReading || phase_ == Phase::kFinishing;
+  if (stop_requested_ && stoppable && !finish_posted_) {
+    input_ended_ = phase_ == Phase::kFinishing;
     phase_ = Phase::kStopping;
     stop_deadline_ns_ = now_ns + options_.drain_ms * 1000000;
     LogInfo("stopping", {{"drain_ms", options_.drain_ms}});
@@ -220,28 +224,44 @@ void Engine::TryFinish() {
     if (!drained && !late) return;
     if (!sealed_all)
       return End(Status(Code::kInterrupted, "stopped before the last epoch could be sealed"));
-    if (!finish_posted_) {
-      finish_posted_ = true;
-      auto status = std::make_shared<Status>();
-      disk_->Post(
-          [this, status] { *status = store_->WriteCleanStop(); },
-          [this, status] {
-            if (!status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy)
-              return End(*status);
-            End(plan_->bounded
-                    ? Status(Code::kInterrupted, "a bounded input was stopped before its end")
-                    : Status::Ok());
-          });
-    }
-    return;
+    const char* why = input_ended_ ? "stopped before everything was delivered"
+                                   : "a bounded input was stopped before its end";
+    return PostEnd([this] { return store_->WriteCleanStop(); },
+                   plan_->bounded ? Status(Code::kInterrupted, why) : Status::Ok());
   }
   if (!sealed_all || marks_in_flight_) return;
   const std::vector<protocol::Park> parks = AllParks();
   if (!parks.empty()) {
     if (!deliveries_->Settled(sealed_, /*count_parked=*/true)) return;
-    return End(Status(Code::kRefused, parks[0].ToString()));
+    return PostEnd([this] { return store_->WriteParkedEnd(); },
+                   Status(Code::kRefused, parks[0].ToString()));
   }
-  if (!deliveries_->Settled(sealed_, /*count_parked=*/false) || finish_posted_) return;
+  if (!deliveries_->Settled(sealed_, /*count_parked=*/false)) return;
+  Finish();
+}
+
+// The last marks of a run that everything is sealed of, with what it leaves to decide. Without
+// space for them they are left out: the next start finds out.
+void Engine::PostEnd(std::function<Status()> mark, Status result) {
+  if (finish_posted_) return;
+  finish_posted_ = true;
+  auto status = std::make_shared<Status>();
+  std::vector<protocol::Park> parks = AllParks();
+  const bool changed = protocol::ParksJson(parks) != noted_parks_;
+  disk_->Post(
+      [this, mark = std::move(mark), parks = std::move(parks), changed, status] {
+        if (changed) *status = store_->NoteParks(parks);
+        if (status->ok()) *status = mark();
+      },
+      [this, status, result = std::move(result)] {
+        const bool unknown =
+            !status->ok() && status->code() != Code::kNoSpace && status->code() != Code::kBusy;
+        End(unknown ? *status : result);
+      });
+}
+
+void Engine::Finish() {
+  if (finish_posted_) return;
   finish_posted_ = true;
   if (options_.before_finish_marker) options_.before_finish_marker();
   auto status = std::make_shared<Status>();

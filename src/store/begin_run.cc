@@ -94,6 +94,54 @@ Result<std::optional<Digest256>> Store::Impl::DigestWords() {
   return std::optional<Digest256>(Sha256(out.str()));
 }
 
+// Within the transaction. `info`: the run's number and mode come in, the rest is filled in.
+Status Store::Impl::WriteBeginning(const Asked& asked, const std::string& reason,
+                                   EpochId base_if_fresh, const Claims& new_claims, RunInfo& info,
+                                   std::optional<Digest256>& new_words) {
+  const EpochId highest = HighestEpochSeen();
+  LineageRow lineage;
+  WEIR_ASSIGN_OR_RETURN(new_words, DigestWords());
+  WEIR_RETURN_IF_ERROR(Run("DELETE FROM blob WHERE part < 0"));
+  if (info.fresh) {
+    WEIR_RETURN_IF_ERROR(WriteFreshLineage(asked, std::max(highest, base_if_fresh), lineage));
+  } else {
+    lineage = *Current();
+    if (!lineage.job && asked.job) {
+      lineage.job = asked.job;
+      WEIR_RETURN_IF_ERROR(Run("UPDATE lineage SET job = ? WHERE n = ?", [&](Statement& row) {
+        row.BindText(1, *asked.job).BindInt(2, lineage.n);
+      }));
+    }
+  }
+  info.lineage = lineage.record.lineage;
+  info.base = lineage.record.base;
+  info.sealed = info.fresh ? 0 : head.epoch;
+  info.next_epoch = std::max(highest, info.base) + 1;
+  WEIR_RETURN_IF_ERROR(WriteRunRow(info, lineage.n, reason, new_words));
+  for (const auto& [sink, path] : new_claims) {
+    WEIR_RETURN_IF_ERROR(Run("INSERT OR REPLACE INTO claim VALUES (?, ?, ?)",
+                             [&, &sink = sink, &path = path](Statement& row) {
+                               row.BindText(1, path).BindText(2, sink).BindInt(
+                                   3, static_cast<int64_t>(info.run));
+                             }));
+  }
+  return Status::Ok();
+}
+
+// Memory is what the tables are now. A failure here is as after a kill.
+Status Store::Impl::LoadBeginning(bool fresh) {
+  WEIR_RETURN_IF_ERROR(LoadLineages());
+  WEIR_RETURN_IF_ERROR(LoadRun());
+  WEIR_RETURN_IF_ERROR(LoadHead());
+  if (fresh) {
+    WEIR_RETURN_IF_ERROR(LoadBlobIndex());
+    WEIR_RETURN_IF_ERROR(LoadMeta());
+    acked.clear();
+    target_notes.clear();
+  }
+  return LoadWords();
+}
+
 Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& decision,
                        EpochId base_if_fresh,
                        const std::vector<std::pair<std::string, std::string>>& new_claims) {
@@ -103,43 +151,16 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
     const bool fresh = decision.action == protocol::TakeoverAction::kFresh;
     CHECK(!impl.begun && !impl.options.read_only);
     CHECK(fresh || (decision.action == protocol::TakeoverAction::kResume && impl.Current()));
-    const EpochId highest = impl.HighestEpochSeen();
     RunInfo info;
     info.fresh = fresh;
     info.run = impl.newest_run ? impl.newest_run->id + 1 : 1;
     info.last_unclean = impl.newest_run && impl.newest_run->ended.empty();
     info.pipeline = impl.pipeline;
     info.instance = impl.instance;
-    LineageRow lineage;
     std::optional<Digest256> new_words;
-    const auto write = [&]() -> Status {
-      WEIR_ASSIGN_OR_RETURN(new_words, impl.DigestWords());
-      WEIR_RETURN_IF_ERROR(impl.Run("DELETE FROM blob WHERE part < 0"));
-      if (fresh) {
-        WEIR_RETURN_IF_ERROR(
-            impl.WriteFreshLineage(asked, std::max(highest, base_if_fresh), lineage));
-      } else {
-        lineage = *impl.Current();
-        if (!lineage.job && asked.job) {
-          lineage.job = asked.job;
-          WEIR_RETURN_IF_ERROR(
-              impl.Run("UPDATE lineage SET job = ? WHERE n = ?",
-                       [&](Statement& row) { row.BindText(1, *asked.job).BindInt(2, lineage.n); }));
-        }
-      }
-      info.lineage = lineage.record.lineage;
-      info.base = lineage.record.base;
-      info.sealed = fresh ? 0 : impl.head.epoch;
-      info.next_epoch = std::max(highest, info.base) + 1;
-      WEIR_RETURN_IF_ERROR(impl.WriteRunRow(info, lineage.n, decision.reason, new_words));
-      for (const auto& [sink, path] : new_claims) {
-        WEIR_RETURN_IF_ERROR(impl.Run("INSERT OR REPLACE INTO claim VALUES (?, ?, ?)",
-                                      [&, &sink = sink, &path = path](Statement& row) {
-                                        row.BindText(1, path).BindText(2, sink).BindInt(
-                                            3, static_cast<int64_t>(info.run));
-                                      }));
-      }
-      return Status::Ok();
+    const auto write = [&] {
+      return impl.WriteBeginning(asked, decision.reason, base_if_fresh, new_claims, info,
+                                 new_words);
     };
     Status written = impl.Transaction(write);
     if (written.code() == Code::kNoSpace) {
@@ -147,17 +168,7 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
       written = impl.Transaction(write);
     }
     WEIR_RETURN_IF_ERROR(written);
-    // Memory is what the tables are now. A failure from here on is as after a kill.
-    WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadLineages()));
-    WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadRun()));
-    WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadHead()));
-    if (fresh) {
-      WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadBlobIndex()));
-      WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadMeta()));
-      impl.acked.clear();
-      impl.target_notes.clear();
-    }
-    WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadWords()));
+    WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadBeginning(fresh)));
     impl.words = new_words;
     impl.run = info;
     impl.begun = true;

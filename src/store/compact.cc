@@ -293,9 +293,11 @@ flow::StateReader& Store::StateOf(const std::string& owner) {
   if (reader != nullptr) return *reader;
   Impl* impl = impl_.get();
   reader = std::make_unique<BlobStateReader>(
-      [impl, owner](std::string_view bucket, const std::function<Status(std::string_view)>& f) {
+      [impl, owner](std::string_view bucket,
+                    const std::function<Status(std::string_view)>& f) -> Status {
         const std::lock_guard hold(impl->mutex);
         if (!impl->failure.ok()) return impl->failure;
+        WEIR_RETURN_IF_ERROR(io::Beat(impl->env.heartbeat, "reading the state of", owner));
         const BucketKey key{owner, std::string(bucket)};
         return impl->ReadBlobs(key, impl->BlobsOf(key), f);
       },

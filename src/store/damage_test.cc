@@ -126,22 +126,6 @@ TEST_CASE("damage: a log that is short, zero or missing gives the last epoch tha
   }
 }
 
-TEST_CASE("damage: with on-damage = quarantine the directory moves aside and a fresh one begins") {
-  World world;
-  OldRun(world, 5, true);
-  Apply(world, "/state/state.db", AllZeros);
-  OpenOptions options = Options();
-  options.on_damage = "quarantine";
-  const auto store = Store::Open(world.env(), options);
-  REQUIRE(store);
-  CHECK(!(*store)->GatherFacts(AskedFor())->any_run_row);
-  const auto names = world.files().List("/");
-  REQUIRE(names);
-  bool aside = false;
-  for (const std::string& name : *names) aside |= name.starts_with("state.damaged-");
-  CHECK(aside);
-}
-
 TEST_CASE("damage: quarantine never takes a name that is in use") {
   World world;
   OldRun(world, 1, true);

@@ -59,6 +59,7 @@ Status Store::Impl::LoadMeta() {
     const std::string_view key = row.Text(0);
     if (key == "pipeline") pipeline = row.Text(1);
     if (key == "instance") instance = row.Text(1);
+    if (key == "parks") parks = row.Text(1);
     if (key == "plan.canonical") plan = row.Text(1);
     if (key == "plan.fingerprint") fingerprint_hex = row.Text(1);
     return Status::Ok();
@@ -92,10 +93,16 @@ Status Store::Impl::LoadLineages() {
 Status Store::Impl::LoadRun() {
   newest_run.reset();
   return ForEachRow(*database,
-                    "SELECT id, lineage, boot_id, ended FROM run ORDER BY id DESC LIMIT 1",
+                    "SELECT id, lineage, boot_id, ended, mode, reason, started_ms FROM run "
+                    "ORDER BY id DESC LIMIT 1",
                     [&](const sqlite::Statement& row) {
-                      newest_run = RunRow{static_cast<RunId>(row.Int(0)), row.Int(1),
-                                          std::string(row.Text(2)), std::string(row.Text(3))};
+                      newest_run = RunRow{static_cast<RunId>(row.Int(0)),
+                                          row.Int(1),
+                                          std::string(row.Text(2)),
+                                          std::string(row.Text(3)),
+                                          row.Text(4) == "fresh",
+                                          std::string(row.Text(5)),
+                                          row.Int(6)};
                       if (Current() == nullptr) return BadRow(directory, "run", row.Int(0));
                       return Status::Ok();
                     });
@@ -264,7 +271,8 @@ EpochId Store::Impl::HighestEpochSeen() const {
   return highest;
 }
 
-Status Store::Impl::CountUndelivered(protocol::TakeoverFacts& facts) {
+Status Store::Impl::ForEachUndelivered(
+    const std::function<void(EpochId, const std::string&, uint64_t)>& f) const {
   const LineageRow* current = Current();
   if (current == nullptr) return Status::Ok();
   return ForEachRow(*database,
@@ -276,18 +284,15 @@ Status Store::Impl::CountUndelivered(protocol::TakeoverFacts& facts) {
                       for (const EpochExtent& extent : *extents) {
                         if (!extent.target.empty()) rows[extent.target] += extent.rows;
                       }
-                      uint64_t open = 0;
                       for (const auto& [target, count] : rows) {
                         const auto note = acked.find(target);
                         const protocol::TargetPosition end{static_cast<EpochId>(row.Int(0)), count};
                         if (note == acked.end() || note->second.position.epoch < end.epoch) {
-                          open += count;
+                          f(end.epoch, target, count);
                         } else if (note->second.position < end) {
-                          open += count - note->second.position.rows;
+                          f(end.epoch, target, count - note->second.position.rows);
                         }
                       }
-                      facts.undelivered_rows += open;
-                      facts.undelivered_epochs += open > 0;
                       return Status::Ok();
                     });
 }
@@ -307,10 +312,54 @@ Result<protocol::TakeoverFacts> Store::GatherFacts(const Asked& asked) {
     facts.job_of_lineage = current->job;
     facts.floor = current->record.base;
     facts.newest_sealed = impl.head.epoch;
-    const Status counted = impl.CountUndelivered(facts);
+    EpochId last = 0;
+    const Status counted =
+        impl.ForEachUndelivered([&](EpochId epoch, const std::string&, uint64_t rows) {
+          facts.undelivered_rows += rows;
+          facts.undelivered_epochs += rows > 0 && epoch != last;
+          if (rows > 0) last = epoch;
+        });
     if (!counted.ok()) return Fail(impl.Damage(counted));
   }
   return facts;
+}
+
+std::optional<LastRun> Store::NewestRun() const {
+  const std::lock_guard hold(impl_->mutex);
+  const std::optional<RunRow>& run = impl_->newest_run;
+  if (!run) return std::nullopt;
+  return LastRun{run->id, run->fresh, run->reason, run->ended, run->started_ms};
+}
+
+Result<std::vector<Backlog>> Store::Undelivered() const {
+  const std::lock_guard hold(impl_->mutex);
+  std::map<std::string, Backlog> by_target;
+  for (const std::string& target : impl_->targets) by_target[target].target = target;
+  WEIR_RETURN_IF_ERROR(
+      impl_->ForEachUndelivered([&](EpochId, const std::string& target, uint64_t rows) {
+        Backlog& backlog = by_target[target];
+        backlog.target = target;
+        backlog.rows += rows;
+        backlog.epochs += rows > 0;
+      }));
+  std::vector<Backlog> out;
+  for (auto& [target, backlog] : by_target) out.push_back(std::move(backlog));
+  return out;
+}
+
+std::vector<protocol::Park> Store::NotedParks() const {
+  const std::lock_guard hold(impl_->mutex);
+  const std::vector<std::string_view> lines = Split(impl_->parks, '\n');
+  std::vector<protocol::Park> out;
+  // Of an older run: that one's questions have been asked anew since.
+  if (!impl_->newest_run || lines.empty() ||
+      lines[0] != "run " + std::to_string(impl_->newest_run->id)) {
+    return out;
+  }
+  for (size_t i = 1; i < lines.size(); ++i) {
+    if (auto park = protocol::ParseParked(lines[i])) out.push_back(std::move(*park));
+  }
+  return out;
 }
 
 std::string Store::StoredCanonicalPlan() const { return impl_->plan; }

@@ -66,6 +66,7 @@ Status Store::Impl::Open() {
     WEIR_RETURN_IF_ERROR(CheckFormat());
   }
   WEIR_RETURN_IF_ERROR(CheckSpoolFormats());
+  WEIR_RETURN_IF_ERROR(io::Beat(env.heartbeat, "opening", path));
   if (!options.read_only) {
     // Before SQLite reads it: a commit in the log whose fsync failed is only in the page cache, and
     // a checkpoint alone could carry half of it over.
@@ -189,13 +190,15 @@ Status Store::Impl::SettleUncleanEnd() {
   // kill -9 cannot tear a page; a power cut on a lying disk can.
   const std::string boot = env.machine.BootId();
   if (!boot.empty() && boot == newest_run->boot_id) return Status::Ok();
+  // One step of SQLite's, which cannot be asked how far it is: it is said before that it takes
+  // long.
+  WEIR_RETURN_IF_ERROR(io::Beat(env.heartbeat, "checking", Path("state.db")));
   LogInfo("quick_check", {{"reason", "power cut or reboot"}, {"file", Path("state.db")}});
   return database->QuickCheck();
 }
 
 Result<std::unique_ptr<Store>> Store::Open(const io::Env& env, const OpenOptions& options) {
-  bool freed = false;
-  for (bool again = false;;) {
+  for (bool freed = false;;) {
     std::unique_ptr<Store> store(new Store());
     store->impl_ = std::make_unique<Impl>(env, options);
     const Status opened = store->impl_->Open();
@@ -207,16 +210,7 @@ Result<std::unique_ptr<Store>> Store::Open(const io::Env& env, const OpenOptions
       freed = true;
       continue;
     }
-    const bool quarantine = opened.code() == Code::kCorruption &&
-                            options.on_damage == "quarantine" && options.create &&
-                            !options.read_only && !again;
-    if (!quarantine) return Fail(opened);
-    LogError("state_damaged", {{"directory", options.directory}, {"error", opened.message()}});
-    // The database is closed before its directory moves: SQLite remembers its path.
-    store->impl_->database.reset();
-    again = true;
-    const auto moved = Quarantine(env.files, options.directory, env.clock.WallMs());
-    if (!moved) return Fail(moved.error());
+    return Fail(opened);
   }
 }
 

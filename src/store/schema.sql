@@ -8,7 +8,7 @@ R"sql(
 --  * Hashes, lineages and digests are BLOBs (hex() shows them); times are ms since 1970 and only for people.
 
 -- key: pipeline, instance (as recorded when the directory was born), weir (version that wrote last),
--- plan.canonical, plan.fingerprint (hex).
+-- plan.canonical, plan.fingerprint (hex), parks (of the run that it names: what weir status shows of a stopped directory).
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Every lineage that this directory ever had, and those that an operator adopted (base NULL). last_sealed and
@@ -34,7 +34,7 @@ CREATE TABLE run (
   weir TEXT NOT NULL,
   started_ms INTEGER NOT NULL,
   words BLOB,                     -- SHA-256 over the resolutions that this run used up: part of its first epoch's hash
-  ended TEXT                      -- finished, stopped (everything sealed); NULL: it died, or runs
+  ended TEXT                      -- finished, stopped or parked (everything sealed); NULL: it died, or runs
 );
 
 -- Sealed epochs: the row is the completion marker. Slim, because an outage of weeks piles them up; only what a delivery

@@ -339,5 +339,21 @@ Status Store::Impl::WriteEnd(const char* how) {
 
 Status Store::WriteFinished() { return impl_->WriteEnd("finished"); }
 Status Store::WriteCleanStop() { return impl_->WriteEnd("stopped"); }
+Status Store::WriteParkedEnd() { return impl_->WriteEnd("parked"); }
+
+// In meta, since it is for people only: a line for the run, then one for each park.
+Status Store::NoteParks(const std::vector<protocol::Park>& parks) {
+  Impl& impl = *impl_;
+  const std::lock_guard hold(impl.mutex);
+  CHECK(impl.begun);
+  std::string text = "run " + std::to_string(impl.run.run);
+  for (const protocol::Park& park : parks) text += "\n" + protocol::ParkedEvent(park).ToJson();
+  WEIR_RETURN_IF_ERROR(impl.Transaction([&] {
+    return impl.Run("INSERT OR REPLACE INTO meta VALUES ('parks', ?)",
+                    [&](Statement& row) { row.BindText(1, text); });
+  }));
+  impl.parks = std::move(text);
+  return Status::Ok();
+}
 
 }  // namespace weir::store

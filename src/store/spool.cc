@@ -112,8 +112,8 @@ class SpoolImpl : public Spool {
       findings_.highest_seen = findings_.drop.empty() ? 0 : findings_.drop.back();
       return Status::Ok();
     }
-    SpoolQuestion question{options_.directory, context.lineage, std::nullopt, options_.acked,
-                           context.lineages};
+    SpoolQuestion question{options_.directory, context.lineage,  std::nullopt,
+                           options_.acked,     context.lineages, env_.heartbeat};
     if (!context.blob.empty()) {
       question.sealed = DecodeSpoolExtent(context.blob);
       if (!question.sealed) {

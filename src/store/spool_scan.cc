@@ -89,6 +89,7 @@ class Scan {
     uint64_t begin = at;
     bool intact = true;
     for (;;) {
+      WEIR_RETURN_IF_ERROR(io::Beat(question_.heartbeat, "checking", reader.path()));
       WEIR_ASSIGN_OR_RETURN(const std::optional<Block> head, reader.At(at, check));
       if (!head) break;
       Block block = *head;

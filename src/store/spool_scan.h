@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/status.h"
 #include "io/files.h"
+#include "io/heartbeat.h"
 #include "protocol/types.h"
 
 namespace weir::store {
@@ -43,6 +44,7 @@ struct SpoolQuestion {
   std::optional<SpoolExtent> sealed;  // nullopt: no epoch of this lineage put rows here
   std::optional<EpochId> acked;       // every row of epochs at or below is proven delivered
   const std::vector<protocol::LineageRecord>* lineages = nullptr;
+  io::Heartbeat* heartbeat = nullptr;
 };
 
 struct SpoolFindings {

@@ -40,8 +40,7 @@ struct OpenOptions {
   bool read_only = false;  // status beside nothing running: changes nothing at all
   std::string pipeline;    // recorded when the directory is born
   std::string instance;
-  std::string on_damage = "refuse";  // or "quarantine": move the directory aside and start fresh
-  std::string weir_version;          // recorded, so that an older binary can name the newer one
+  std::string weir_version;  // recorded, so that an older binary can name the newer one
 };
 
 // Above this the log of state.db counts as held by a reader: degraded ("a reader holds the WAL").
@@ -79,6 +78,20 @@ struct RunInfo {
   bool fresh = false;
   bool last_unclean = false;
   std::string pipeline, instance;  // as recorded
+};
+
+struct LastRun {  // the newest run row
+  RunId run = 0;
+  bool fresh = false;
+  std::string reason;  // of its takeover decision
+  std::string ended;   // finished, stopped, parked; "": it died, or it runs
+  int64_t started_ms = 0;
+};
+
+struct Backlog {  // sealed above A of a target
+  std::string target;
+  uint64_t epochs = 0;
+  uint64_t rows = 0;
 };
 
 struct AckedNote {  // A of a target; forgets F
@@ -172,6 +185,11 @@ class Store {
   // `epoch` itself (0: the base) where that is not known.
   Result<EpochId> EndOfRunOf(EpochId epoch) const;
 
+  // For weir status of a directory that nobody runs in.
+  std::optional<LastRun> NewestRun() const;
+  Result<std::vector<Backlog>> Undelivered() const;  // of the newest lineage, by target
+  std::vector<protocol::Park> NotedParks() const;    // of the newest run, as it noted them last
+
   // Step 3. Writes the run row (fresh: a new lineage from random bits) and claims the paths;
   // durable when OK. The operator's words stay pending: each is used up in the transaction that
   // makes durable what it was told for, so that a death in between asks nobody again.
@@ -201,6 +219,9 @@ class Store {
                        const std::vector<uint64_t>& used_words = {});
   Status WriteFinished();
   Status WriteCleanStop();  // SIGTERM with everything sealed; a start after it need not quick_check
+  Status WriteParkedEnd();  // likewise, of a bounded run that has only parks to wait for
+  // What this run waits for somebody to decide, for a look when the process is gone.
+  Status NoteParks(const std::vector<protocol::Park>& parks);
 
   // Operator's words, with the process stopped. `detail` is for people; where it begins with a
   // position ("50:12"), new ids start above that epoch

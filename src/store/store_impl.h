@@ -44,6 +44,9 @@ struct RunRow {
   int64_t lineage = 0;
   std::string boot_id;
   std::string ended;  // "": it died
+  bool fresh = false;
+  std::string reason;
+  int64_t started_ms = 0;
 };
 
 // The newest sealed epoch of the current lineage; epoch 0: none.
@@ -101,9 +104,16 @@ struct Store::Impl {
 
   const LineageRow* Current() const;  // of the newest run; null: none
   EpochId HighestEpochSeen() const;
-  Status CountUndelivered(protocol::TakeoverFacts& facts);
+  // Each sealed epoch of the newest lineage that has rows above A of a target.
+  Status ForEachUndelivered(
+      const std::function<void(EpochId, const std::string& target, uint64_t rows)>& f) const;
 
   // ---- begin_run.cc ----
+  using Claims = std::vector<std::pair<std::string, std::string>>;  // sink, absolute path
+  Status WriteBeginning(const Asked& asked, const std::string& reason, EpochId base_if_fresh,
+                        const Claims& new_claims, RunInfo& info,
+                        std::optional<Digest256>& new_words);
+  Status LoadBeginning(bool fresh);
   Status WriteFreshLineage(const Asked& asked, EpochId base, LineageRow& fresh);
   Status WriteRunRow(const RunInfo& info, int64_t lineage_n, const std::string& reason,
                      const std::optional<Digest256>& new_words);
@@ -164,6 +174,7 @@ struct Store::Impl {
 
   // As of the last commit.
   std::string pipeline, instance, plan, fingerprint_hex;
+  std::string parks;  // as NoteParks wrote them
   std::vector<LineageRow> lineages;
   std::optional<RunRow> newest_run;
   Head head;

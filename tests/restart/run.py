@@ -103,6 +103,11 @@ class Box(Weir):
             raise Failure(f"only {self.sealed() - before} epochs were sealed before the kill", self.log())
 
     def output(self):
+        if self.spec.startswith("db:"):
+            # A kill may leave a journal that only a connection which may write rolls back.
+            connection = sqlite3.connect(self.path(self.spec.split(":")[1]))
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection.close()
         return compare.output_bytes(self.cwd, self.spec)
 
     def undisturbed(self):
@@ -207,6 +212,30 @@ def stopped_bounded(box):
         process.signal(signal.SIGTERM)
         box.codes.append(process.wait().code)
     box(*RUN, want=0)
+    box.require_output(box.undisturbed(), "stopped and gone on")
+
+
+def stopped_while_a_target_is_away(box):
+    """The input has ended and everything is sealed; only the database does not answer. A stop is a stop all the same."""
+    holder = sqlite3.connect(box.path("out.db"), isolation_level=None)
+    holder.execute("CREATE TABLE held (x)")
+    holder.execute("BEGIN EXCLUSIVE")
+    with box.start(*RUN, "--drain", "1s") as process:
+        def undelivered():
+            life = box("status", "pipeline.sql", "--json")
+            status = json.loads(life.out) if life.code == 0 else {}
+            rows = status.get("books", {}).get("scan:src", {}).get("read", 0)
+            return "running_ms" in status and rows == 2700 and status["targets"][0]["undelivered_rows"] > 2000
+        wait_until(undelivered, "all rows sealed and none delivered", box, 60)
+        time.sleep(0.3)
+        process.signal(signal.SIGTERM)
+        life = process.wait(60)
+        box.codes.append(life.code)
+        if "wait in the spool" not in life.err:
+            raise Failure("it does not say what is left", life.log())
+    holder.execute("ROLLBACK")
+    holder.close()
+    box.run()
     box.require_output(box.undisturbed(), "stopped and gone on")
 
 
@@ -487,14 +516,30 @@ def older_copy_file(box):
     box.require_output(box.undisturbed(), "rewound")
 
 
+def _require_status(box, health, ended, rules, words, undelivered):
+    status = box.status("pipeline.sql")
+    found = {"running": status["running"], "health": status["health"], "ended": status["last_run"]["ended"],
+             "rules": [park["rule"] for park in status["parks"]], "words": status["words_waiting"],
+             "undelivered": any(target["undelivered_rows"] > 0 for target in status["targets"])}
+    want = {"running": False, "health": health, "ended": ended, "rules": rules, "words": words, "undelivered": undelivered}
+    if found != want:
+        raise Failure(f"weir status says {found}, want {want}", box.log())
+    if rules and not all(park["verbs"] and park["facts"] for park in status["parks"]):
+        raise Failure(f"a park without facts or ways out: {status['parks']}", box.log())
+
+
 def older_copy_sqlite(box):
     delivered = _older_copy(box)
     box.run(says=["out", "--trust-sink", "--redeliver", "backup"])
+    # What nobody runs still says what somebody has to decide.
+    _require_status(box, health="parked", ended="parked", rules=["sql.row-5"], words=[], undelivered=True)
     if len(box.output()) < len(delivered):
         raise Failure("rows have gone from the target", box.log())
     # Delivered again above what is acked here, whatever the target holds: rows may come twice, none is lost.
     box.resolve("--redeliver", "out")
+    _require_status(box, health="parked", ended="parked", rules=["sql.row-5"], words=["--redeliver out"], undelivered=True)
     box.run()
+    _require_status(box, health="stopped", ended="finished", rules=[], words=[], undelivered=False)
     got, want = box.output().splitlines(), box.undisturbed().splitlines()
     if not set(want) <= set(got):
         raise Failure(f"{len(set(want) - set(got))} rows are missing after --redeliver", box.log())
@@ -811,7 +856,7 @@ def trace_of_a_lost_restore(box):
 SCENARIOS = [value for name, value in list(globals().items())
              if callable(value) and getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("box",)
              and value.__code__.co_argcount == 1 and not name.startswith("_")]
-DATABASE_SCENARIOS = {"older_copy_sqlite", "older_copy_trusted", "restored_target"}
+DATABASE_SCENARIOS = {"stopped_while_a_target_is_away", "older_copy_sqlite", "older_copy_trusted", "restored_target"}
 
 
 def golden():

@@ -10,6 +10,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -85,7 +86,7 @@ class Box(Weir):
         socket = self.path("pipeline.weir", "status.sock")
         until = time.monotonic() + 20
         while process.running() and time.monotonic() < until:
-            if os.path.exists(socket) and self("status", "pipeline.sql", "--json").out.find(b'"health"') >= 0:
+            if os.path.exists(socket) and self("status", "pipeline.sql", "--json").out.find(b'"running_ms"') >= 0:
                 break
             time.sleep(0.02)
         return process
@@ -337,6 +338,94 @@ def stateless_after_kill(box):
         box.stop(process)
 
 
+def _stopped_in_takeover(box, point, code):
+    """SIGTERM while a start is at a fault point: a stop, not a death (field report: systemctl stop of a long restore)."""
+    box.append("app.log", rows(3))
+    with box.start(*RUN, fault=f"{point}=delay:1500") as process:
+        lock = box.path("pipeline.weir", "lock")
+
+        def taken():
+            try:
+                return any(os.path.realpath(os.path.join(f"/proc/{process.pid}/fd", fd)) == lock
+                           for fd in os.listdir(f"/proc/{process.pid}/fd"))
+            except OSError:
+                return False
+
+        until = time.monotonic() + 20
+        while not taken() and process.running() and time.monotonic() < until:
+            time.sleep(0.005)
+        process.signal(signal.SIGTERM)
+        life = process.wait()
+    if life.code != code:
+        raise Failure(f"{point}: ended with {life.code}, want {code}", life.log())
+    if "starting" not in life.err:
+        raise Failure("it does not say that it was still starting", life.log())
+
+
+def stopped_in_takeover(box):
+    box.put("app.log", rows(1, 2))
+    with box.go() as process:
+        box.wait([1, 2], process)
+        box.stop(process)
+    for point in ("takeover.after_lock", "takeover.after_decide", "takeover.after_run_row"):
+        _stopped_in_takeover(box, point, 0)
+        if box.values() != [1, 2]:
+            raise Failure(f"{point}: a start that was stopped wrote {box.values()}", box.log())
+    with box.go() as process:
+        box.wait([1, 2, 3, 3, 3], process)
+        box.stop(process)
+
+
+def stopped_in_takeover_bounded(box):
+    """A bounded input has not ended: 75, as for a stop at any other time."""
+    with open(box.path("pipeline.sql"), "w", encoding="utf-8") as f:
+        f.write(FOLLOW.format(path="in/app.log*", out="out.jsonl", sink="").replace(", 'source.monitor-interval' = '20 ms'", ""))
+    _stopped_in_takeover(box, "takeover.after_lock", 75)
+    box(*RUN, want=0)
+    if box.values() != [3]:
+        raise Failure(f"got {box.values()}", box.log())
+
+
+def stopped_twice_in_takeover(box):
+    """The second signal does not wait for the step that the start is in."""
+    box.put("app.log", rows(1))
+    with box.start(*RUN, fault="takeover.after_lock=delay:60000") as process:
+        while not os.path.exists(box.path("pipeline.weir", "lock")) and process.running():
+            time.sleep(0.005)
+        process.signal(signal.SIGTERM)
+        time.sleep(0.1)
+        process.signal(signal.SIGTERM)
+        life = process.wait(30)
+    if life.code != 75:
+        raise Failure(f"ended with {life.code}, want 75", life.log())
+
+
+def start_extends_its_timeout(box):
+    """systemd hears of every start that makes progress, before READY; and of none after it."""
+    box.put("app.log", rows(1, 2))
+    address = f"\0weir-service-{os.getpid()}"
+    heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    heard.bind(address)
+    heard.settimeout(20)
+    with heard, box.start(*RUN, env={"NOTIFY_SOCKET": address.replace("\0", "@")}) as process:
+        said = []
+        while not said or "READY=1" not in said[-1]:
+            said.append(heard.recv(4096).decode())
+        box.wait([1, 2], process)
+        box.stop(process)
+        heard.setblocking(False)
+        after = []
+        try:
+            while True:
+                after.append(heard.recv(4096).decode())
+        except BlockingIOError:
+            pass
+    if not any("EXTEND_TIMEOUT_USEC=" in text and "STATUS=starting: " in text for text in said):
+        raise Failure(f"no EXTEND_TIMEOUT_USEC with a STATUS before READY: {said}", process.err())
+    if any("EXTEND_TIMEOUT_USEC=" in text for text in after):
+        raise Failure(f"EXTEND_TIMEOUT_USEC after READY: {after}", process.err())
+
+
 def output_on_another_filesystem(box):
     """Rolling output on a mount of its own: the file in progress is made beside its final name (field case 087)."""
     if os.getuid() != 0:
@@ -426,7 +515,8 @@ def held_watermark(box):
 
 CHECKS = [half_line, inode_reused_shorter, inode_reused_shorter_stopped, inode_reused_longer, inode_reused_longer_stopped,
           rotated, rotated_stopped, rotated_by_copy, rotated_and_compressed, new_and_vanished_files, idle_writes_nothing,
-          open_windows_stay_open, idle_file_lets_go, stateless_after_kill, output_on_another_filesystem, held_watermark]
+          open_windows_stay_open, idle_file_lets_go, stateless_after_kill, stopped_in_takeover, stopped_in_takeover_bounded,
+          stopped_twice_in_takeover, start_extends_its_timeout, output_on_another_filesystem, held_watermark]
 
 
 def box_of(check):

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "io/sim_clock.h"
 #include "pipelines.h"
 #include "sim_engine.h"
-#include "sqlite/sim_vfs.h"
 #include "store/store.h"
 
 namespace weir::sim {
@@ -23,10 +21,6 @@ const Pipeline& Sqlite() {
   const auto& all = Pipelines();
   return *std::find_if(all.begin(), all.end(),
                        [](const Pipeline& p) { return p.name == "sqlite"; });
-}
-
-std::unique_ptr<io::Worker> NewWorker(const char*, io::CompletionQueue& queue) {
-  return io::NewInlineWorker(queue);
 }
 
 void CopyTree(io::SimFiles& from, io::SimFiles& to, const std::string& directory) {
@@ -49,23 +43,6 @@ void RemoveTree(io::SimFiles& files, const std::string& directory) {
     else
       REQUIRE(files.Remove(path).ok());
   }
-}
-
-// Calls `f` with the state directory open, as weir status and weir resolve have it.
-template <class F>
-void WithStore(io::SimFiles& files, F&& f) {
-  sqlite::SimVfs vfs(files, "weir-sim-operator", 9);
-  io::SimClock clock;
-  io::SimRandom random(5);
-  io::SimMachine machine;
-  io::CompletionQueue completions;
-  const io::Env env{files, clock, random, machine, completions, &NewWorker, "weir-sim-operator"};
-  store::OpenOptions options;
-  options.directory = "/state";
-  options.create = false;
-  const auto store = store::Store::Open(env, options);
-  REQUIRE(store);
-  f(**store);
 }
 
 void Speak(io::SimFiles& files, protocol::Verb verb) {

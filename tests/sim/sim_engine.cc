@@ -1,6 +1,7 @@
 #include "sim_engine.h"
 
 #include "app/node_table.h"
+#include "base/check.h"
 #include "connectors/registry.h"
 #include "io/sim_clock.h"
 #include "runtime/engine.h"
@@ -99,6 +100,21 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   engine->reset();
 
   return result;
+}
+
+void WithStore(io::SimFiles& files, const std::function<void(store::Store&)>& f) {
+  sqlite::SimVfs vfs(files, "weir-sim-operator", 9);
+  TickingClock clock;
+  io::SimRandom random(5);
+  io::SimMachine machine;
+  io::CompletionQueue completions;
+  const io::Env env{files, clock, random, machine, completions, &NewWorker, "weir-sim-operator"};
+  store::OpenOptions options;
+  options.directory = "/state";
+  options.create = false;
+  const auto store = store::Store::Open(env, options);
+  CHECK(store.has_value());
+  f(**store);
 }
 
 namespace {

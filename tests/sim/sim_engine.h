@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "io/sim_files.h"
+#include "store/store.h"
 
 namespace weir::sim {
 
@@ -33,6 +34,10 @@ struct LifeResult {
 
 // Runs `sql` (state in /state) until it is done, the world has crashed, or turns_max.
 LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOptions& options);
+
+// Calls `f` with the state directory open, as weir status and weir resolve have it: the log of
+// state.db is in the database by then.
+void WithStore(io::SimFiles& files, const std::function<void(store::Store&)>& f);
 
 // What readers see, by name: append files their bytes, rolling directories the concatenation of the
 // visible parts in name order, SQLite databases their tables ordered by all columns. `outputs`:

@@ -41,6 +41,7 @@ class BoundedCatalog : public FileCatalog {
            std::find(options_.accepted_gaps.begin(), options_.accepted_gaps.end(), path) !=
                options_.accepted_gaps.end();
   }
+  bool CanGoOn(FilePartition& partition);
   void AcceptGap(ListedFile& listed, FilePartition& partition);
 
   io::Files& files_;
@@ -53,11 +54,9 @@ class BoundedCatalog : public FileCatalog {
 
 Status BoundedCatalog::TakeList(const std::map<uint64_t, SavedFile>& saved) {
   Listing listing = ListInputs(files_, options_.path);
-  if (!listing.unreadable.empty())
-    return Status(Code::kInvalid, "source " + options_.table + ": " + listing.unreadable.front());
+  if (!listing.unreadable.empty()) return Status(Code::kInvalid, listing.unreadable.front());
   if (listing.base_missing)
-    return Status(Code::kInvalid,
-                  "source " + options_.table + ": no such file or directory: " + options_.path);
+    return Status(Code::kInvalid, "no such file or directory: " + options_.path);
   // Positions without a list: the table was followed until now. A file keeps its number.
   std::map<FileKey, uint64_t> numbers;
   uint64_t next = 0;
@@ -86,17 +85,14 @@ Status BoundedCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::
     const auto number = PartitionNumber(position.key);
     auto file = DecodeSavedFile(position.blob);
     if (!number || !file)
-      return Status(Code::kCorruption, "the saved position " + position.key + " of source " +
-                                           options_.table + " cannot be read");
+      return Status(Code::kCorruption, "the saved position " + position.key + " cannot be read");
     positions.emplace(*number, std::move(*file));
   }
   if (state.empty()) {
     WEIR_RETURN_IF_ERROR(TakeList(positions));
   } else {
     auto list = DecodeFileList(state);
-    if (!list)
-      return Status(Code::kCorruption,
-                    "the list of files of source " + options_.table + " cannot be read");
+    if (!list) return Status(Code::kCorruption, "the saved list of files cannot be read");
     list_ = std::move(*list);
   }
   for (ListedFile& listed : list_) {
@@ -119,14 +115,34 @@ Status BoundedCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::
   return Status::Ok();
 }
 
-// The rest of the file is given up. Only an operator says so, about a file that is really in
-// trouble: one that can be read is read.
+// Whether reading would go on in this file: it is there (under whatever name), what was read of it
+// is what stands before the position, and a compressed one can be inflated to its end. Reads as
+// much as that takes: only at an operator's word.
+bool BoundedCatalog::CanGoOn(FilePartition& partition) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto content = Content::Open(files_, partition.path, partition.limit, options_.heartbeat);
+    const Status refusal = CheckOpened(
+        partition, content ? (*content)->Stat() : Result<io::FileStat>(Fail(content.error())));
+    if (refusal.code() == Code::kExists) continue;  // found under another name
+    if (!refusal.ok()) return false;
+    const Mark& mark = partition.boundary();
+    const auto digests = DigestsAt(**content, mark.offset);
+    if (!digests) return false;
+    if (mark.offset > 0 &&
+        (digests->head != partition.HeadAt(mark) || digests->tail != mark.tail)) {
+      return false;
+    }
+    if (!(*content)->compressed()) return true;
+    return ReadToEnd(**content, mark.offset).ok() && !(*content)->truncated();
+  }
+  return false;
+}
+
+// The rest of the file is given up. Only an operator says so: --accept-gap TABLE about those files
+// that are in trouble now, TABLE:PATH about one in any case.
 void BoundedCatalog::AcceptGap(ListedFile& listed, FilePartition& partition) {
   if (!listed.gap_accepted) {
-    const auto stat = files_.Stat(partition.path);
-    const bool fine =
-        stat.has_value() && KeyOf(*stat) == partition.key && stat->size >= listed.size;
-    if (fine && options_.accept_all_gaps) return;
+    if (options_.accept_all_gaps && CanGoOn(partition)) return;
     LogWarning("source_gap_accepted", {{"source", options_.table},
                                        {"path", listed.path},
                                        {"from", partition.base.offset},

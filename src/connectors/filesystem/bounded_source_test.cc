@@ -209,6 +209,16 @@ TEST_CASE(
     REQUIRE(first.ReadOnce(0, 2, rows).has_value());
     first.Seal();
     c.change(world);
+    {
+      // TABLE alone gives up what is in trouble, and nothing that can be read.
+      ConnectorContext context = world.Context();
+      context.resolutions = {{1, protocol::Verb::kAcceptGap, "t"}};
+      SourceDriver bare(context, *table);
+      REQUIRE(bare.Open(first.saved, first.state).ok());
+      CHECK(bare.ReadAll().size() == c.rows_after);
+      CHECK(bare.source().parks().empty());
+      CHECK(bare.AllEnded());
+    }
     SourceDriver second(world.Context(), *table);
     REQUIRE(second.Open(first.saved, first.state).ok());
     CHECK(second.ReadAll().size() == c.rows_after);

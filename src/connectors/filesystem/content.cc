@@ -13,9 +13,9 @@ constexpr size_t kInputBytes = 64 << 10;
 }  // namespace
 
 Result<std::unique_ptr<Content>> Content::Open(io::Files& files, const std::string& path,
-                                               uint64_t limit) {
+                                               uint64_t limit, io::Heartbeat* heartbeat) {
   WEIR_ASSIGN_OR_RETURN(auto file, files.Open(path, io::OpenMode::kRead));
-  return std::unique_ptr<Content>(new Content(std::move(file), path, limit));
+  return std::unique_ptr<Content>(new Content(std::move(file), path, limit, heartbeat));
 }
 
 Result<size_t> Content::ReadDisk(uint64_t offset, std::span<char> out) {
@@ -49,6 +49,7 @@ Result<size_t> Content::ReadAt(uint64_t offset, std::span<char> out) {
     skipped.resize(static_cast<size_t>(std::min<uint64_t>(offset - stream_at_, kInputBytes)));
     WEIR_ASSIGN_OR_RETURN(const size_t n, ReadStream(skipped));
     if (n == 0) return size_t{0};
+    WEIR_RETURN_IF_ERROR(io::Beat(heartbeat_, "inflating", path_));
   }
   size_t done = 0;
   while (done < out.size()) {
@@ -92,6 +93,15 @@ Result<size_t> Content::ReadStream(std::span<char> out) {
     stream_at_ += step->produced;
     if (step->produced > 0) return step->produced;
     if (input.empty()) return size_t{0};
+  }
+}
+
+Status ReadToEnd(Content& content, uint64_t offset) {
+  std::string bytes(kInputBytes, '\0');
+  for (;;) {
+    WEIR_ASSIGN_OR_RETURN(const size_t n, content.ReadAt(offset, bytes));
+    if (n == 0) return Status::Ok();
+    offset += n;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "data/inflate.h"
 #include "io/files.h"
+#include "io/heartbeat.h"
 
 namespace weir::connectors {
 
@@ -20,8 +21,10 @@ class Content {
  public:
   // `limit`: bytes of the file on disk that count; the rest is not looked at (a bounded read of a
   // file that grows).
+  // `heartbeat` (may be null) hears of a compressed file that is inflated up to where reading
+  // begins.
   static Result<std::unique_ptr<Content>> Open(io::Files& files, const std::string& path,
-                                               uint64_t limit);
+                                               uint64_t limit, io::Heartbeat* heartbeat);
 
   // Fewer bytes than asked for: there are no more now. kCorruption: the compressed data is damaged.
   Result<size_t> ReadAt(uint64_t offset, std::span<char> out);
@@ -33,8 +36,9 @@ class Content {
   uint64_t disk_bytes_read() const { return disk_at_; }
 
  private:
-  Content(std::unique_ptr<io::File> file, std::string path, uint64_t limit)
-      : file_(std::move(file)), path_(std::move(path)), limit_(limit) {}
+  Content(std::unique_ptr<io::File> file, std::string path, uint64_t limit,
+          io::Heartbeat* heartbeat)
+      : file_(std::move(file)), path_(std::move(path)), limit_(limit), heartbeat_(heartbeat) {}
   Result<size_t> ReadDisk(uint64_t offset, std::span<char> out);
   Status DetectKind();
   Status StartStream();
@@ -43,6 +47,7 @@ class Content {
   std::unique_ptr<io::File> file_;
   const std::string path_;
   const uint64_t limit_;
+  io::Heartbeat* const heartbeat_;
   bool kind_known_ = false;
   bool compressed_ = false;
   std::string magic_;     // the first bytes
@@ -59,6 +64,9 @@ struct ContentDigests {
   Digest128 head, tail;
   bool operator==(const ContentDigests&) const = default;
 };
+// Whether all that is there now can be read, from `offset` on: a compressed file may be damaged
+// behind what was read of it.
+Status ReadToEnd(Content& content, uint64_t offset);
 // The identity digests at `offset` (file_identity.h). kNotFound: the content is shorter than that.
 Result<ContentDigests> DigestsAt(Content& content, uint64_t offset);
 

@@ -15,6 +15,7 @@
 #include "flow/source.h"
 #include "io/clock.h"
 #include "io/files.h"
+#include "io/heartbeat.h"
 
 namespace weir::connectors {
 
@@ -24,6 +25,7 @@ struct CatalogOptions {
   int64_t monitor_interval_ms = 0;         // followed
   bool accept_all_gaps = false;            // operator's words: --accept-gap TABLE
   std::vector<std::string> accepted_gaps;  // --accept-gap TABLE:PATH
+  io::Heartbeat* heartbeat = nullptr;
 };
 
 class FileCatalog {

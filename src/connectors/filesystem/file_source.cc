@@ -255,7 +255,8 @@ Result<std::string> FileSource::EncodeBetweenMarks(const FilePartition& partitio
 
 Result<SavedFile> FileSource::MarkFromFile(const FilePartition& partition, const Mark& before,
                                            uint64_t offset) {
-  WEIR_ASSIGN_OR_RETURN(const auto content, Content::Open(files_, partition.path, partition.limit));
+  WEIR_ASSIGN_OR_RETURN(const auto content,
+                        Content::Open(files_, partition.path, partition.limit, options_.heartbeat));
   WEIR_ASSIGN_OR_RETURN(const ContentDigests digests, DigestsAt(*content, offset));
   Mark mark{offset, before.line, digests.tail};
   std::string bytes;

@@ -36,6 +36,7 @@ struct FileSourceOptions {
   FormatSpec format;
   std::vector<DecodeField> fields;
   std::vector<FileMetadata> metadata;
+  io::Heartbeat* heartbeat = nullptr;
 };
 
 class FileSource : public flow::Source {

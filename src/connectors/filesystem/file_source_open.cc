@@ -58,7 +58,7 @@ bool FileSource::Refuse(FilePartition& partition, const Status& why) {
 Result<std::unique_ptr<Content>> FileSource::OpenContent(FilePartition& partition,
                                                          io::FileStat* stat, Status* refusal) {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    auto content = Content::Open(files_, partition.path, partition.limit);
+    auto content = Content::Open(files_, partition.path, partition.limit, options_.heartbeat);
     if (!content.has_value() && content.error().code() == Code::kUnknownOutcome)
       return Fail(content.error());
     Result<io::FileStat> found = Fail(Code::kInternal, "");
@@ -141,7 +141,8 @@ Status FileSource::Peek(flow::PartitionIndex index, Batch& out) {
   FilePartition& partition = *set_.announced[static_cast<size_t>(index)];
   out.partition = index;
   out.source = options_.table;
-  auto content = Content::Open(files_, partition.path, partition.limit);
+  WEIR_RETURN_IF_ERROR(io::Beat(options_.heartbeat, "looking into", partition.path));
+  auto content = Content::Open(files_, partition.path, partition.limit, options_.heartbeat);
   // Whatever is wrong with the file is said when it is read.
   if (!content.has_value()) return Status::Ok();
   WEIR_ASSIGN_OR_RETURN(auto decoder, TakeDecoder());

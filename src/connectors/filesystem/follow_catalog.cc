@@ -15,8 +15,7 @@ Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::s
                            FileSet& set) {
   if (!state.empty()) {
     auto accepted = DecodeFileList(state);
-    if (!accepted)
-      return Status(Code::kCorruption, "the state of source " + options_.table + " cannot be read");
+    if (!accepted) return Status(Code::kCorruption, "the saved state of the source cannot be read");
     // A list of a bounded life names files without gaps too.
     std::erase_if(*accepted, [](const ListedFile& file) { return !file.gap_accepted; });
     accepted_ = std::move(*accepted);
@@ -27,8 +26,7 @@ Status FollowCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::s
     const auto number = PartitionNumber(position.key);
     auto file = DecodeSavedFile(position.blob);
     if (!number || !file)
-      return Status(Code::kCorruption, "the saved position " + position.key + " of source " +
-                                           options_.table + " cannot be read");
+      return Status(Code::kCorruption, "the saved position " + position.key + " cannot be read");
     positions.emplace_back(*number, std::move(*file));
   }
   std::sort(positions.begin(), positions.end(),
@@ -96,9 +94,21 @@ bool FollowCatalog::GapAccepted(const FilePartition& partition) const {
   const auto same = [&](const ListedFile& file) {
     return file.key == partition.key && file.path == partition.path;
   };
+  // TABLE without a path speaks of what is in trouble when the run begins, and of nothing later.
+  if (options_.accept_all_gaps && polls_ == 1 && InTrouble(partition)) return true;
   return std::any_of(accepted_.begin(), accepted_.end(), same) ||
          std::find(options_.accepted_gaps.begin(), options_.accepted_gaps.end(), partition.path) !=
              options_.accepted_gaps.end();
+}
+
+// Cannot be opened although it is there, or its compressed data is damaged.
+bool FollowCatalog::InTrouble(const FilePartition& partition) const {
+  const auto content = Content::Open(files_, partition.path, partition.limit, options_.heartbeat);
+  if (!content) return content.error().code() != Code::kNotFound;
+  const uint64_t offset = partition.boundary().offset;
+  char byte = 0;  // only a read tells what kind of file it is
+  if (!(*content)->ReadAt(0, std::span<char>(&byte, 1))) return true;
+  return (*content)->compressed() && !ReadToEnd(**content, offset).ok();
 }
 
 // There may be more to read.
@@ -155,7 +165,7 @@ bool FollowCatalog::SameContent(const FilePartition& partition, const InputFile&
   // A compressed stream that is being read is not inflated again for every look.
   if (partition.reader != nullptr && partition.reader->content().compressed() && !partition.reopen)
     return true;
-  const auto content = Content::Open(files_, file.path, partition.limit);
+  const auto content = Content::Open(files_, file.path, partition.limit, options_.heartbeat);
   if (!content.has_value()) {
     *unreadable = true;
     return false;

@@ -58,6 +58,7 @@ class FollowCatalog : public FileCatalog {
 
   void Note(const Listing& listing);
   bool GapAccepted(const FilePartition& partition) const;
+  bool InTrouble(const FilePartition& partition) const;
   void LookAtListed(FilePartition& partition, const InputFile& file,
                     std::vector<const InputFile*>& fresh);
   void LookForMissing(FilePartition& partition);

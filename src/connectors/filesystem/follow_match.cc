@@ -33,7 +33,7 @@ FollowCatalog::HeadIndex FollowCatalog::IndexDeparted(FileSet& set) const {
 // furthest, then the newest.
 FilePartition* FollowCatalog::MatchDeparted(const HeadIndex& index, const InputFile& file) {
   if (index.empty() || file.stat.size == 0) return nullptr;
-  const auto content = Content::Open(files_, file.path, UINT64_MAX);
+  const auto content = Content::Open(files_, file.path, UINT64_MAX, options_.heartbeat);
   if (!content.has_value()) return nullptr;
   std::string head(kIdentityBytes, '\0');
   const auto n = (*content)->ReadAt(0, head);
@@ -79,7 +79,7 @@ void FollowCatalog::Continue(FilePartition& partition, const InputFile& file) {
   if (partition.state == State::kEnded) {
     // Whoever read it has been told that it ended. Only when the new file holds more is there
     // anything to say.
-    const auto content = Content::Open(files_, file.path, UINT64_MAX);
+    const auto content = Content::Open(files_, file.path, UINT64_MAX, options_.heartbeat);
     char next = 0;
     const auto n = content.has_value()
                        ? (*content)->ReadAt(partition.boundary().offset, std::span<char>(&next, 1))
@@ -120,7 +120,7 @@ void FollowCatalog::TakeNew(FileSet& set, const std::vector<const InputFile*>& f
 // on: two inputs.
 bool FollowCatalog::MustWait(const InputFile& file, const Listing& listing) {
   const FileKey key = KeyOf(file.stat);
-  const auto content = Content::Open(files_, file.path, UINT64_MAX);
+  const auto content = Content::Open(files_, file.path, UINT64_MAX, options_.heartbeat);
   if (!content.has_value()) return false;
   const size_t name_begin = file.path.rfind('/') + 1;
   for (size_t length = name_begin + 1; length < file.path.size(); ++length) {

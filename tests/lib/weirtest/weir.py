@@ -160,13 +160,6 @@ class Weir:
             status = json.loads(life.out)
         except ValueError as error:
             raise Failure(f"weir status --json printed no JSON: {error}", self.log()) from None
-        if "books" not in status and "epoch" in status:  # stopped: the lines of the newest sealed epoch
-            status["books"] = {}
-            for line in status["epoch"]:
-                words = line.split(" ")
-                if words[0] == "books":
-                    counts = dict(word.split("=") for word in words[2:])
-                    status["books"][words[1]] = {name: int(count) for name, count in counts.items()}
         return status
 
     def log(self):
