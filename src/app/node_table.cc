@@ -29,8 +29,8 @@ Result<runtime::SinkParts> MakeSink(const connectors::ConnectorContext& context,
   if (connectors::IsDirectSink(table)) {
     WEIR_ASSIGN_OR_RETURN(parts.direct, connectors::NewDirectSink(context, &table, node.output));
   } else if (connectors::NeedsDelivery(table)) {
-    parts.target = connectors::TargetOf(context, table);
-    parts.row_check = connectors::NewRowCheck(table);
+    parts.target = connectors::TargetOf(context, plan, table);
+    parts.row_check = connectors::NewRowCheck(context, table);
   } else {
     WEIR_ASSIGN_OR_RETURN(parts.stage, connectors::NewStage(context, table, table.name));
   }

@@ -13,7 +13,9 @@
 #include "connectors/filesystem/filesystem_spec.h"
 #include "connectors/filesystem/path.h"
 #include "connectors/filesystem/rolling_stage.h"
+#include "connectors/kafka/kafka_rows.h"
 #include "connectors/kafka/kafka_spec.h"
+#include "connectors/kafka/kafka_target.h"
 #include "connectors/print/print.h"
 #include "connectors/sqlite/sqlite_sink.h"
 #include "flow/dead_letters.h"
@@ -145,10 +147,14 @@ bool IsDirectSink(const plan::TableDef& table) {
   return table.connector == &kPrintSpec || table.connector == &kBlackholeSpec;
 }
 
-bool NeedsDelivery(const plan::TableDef& table) { return table.connector == &kSqliteSpec; }
+bool NeedsDelivery(const plan::TableDef& table) {
+  return table.connector == &kSqliteSpec || table.connector == &kKafkaSpec;
+}
 
-std::string TargetOf(const ConnectorContext& context, const plan::TableDef& table) {
+std::string TargetOf(const ConnectorContext& context, const plan::Plan& plan,
+                     const plan::TableDef& table) {
   if (!NeedsDelivery(table)) return "";
+  if (table.connector == &kKafkaSpec) return KafkaTargetOf(plan, table);
   const auto path = AbsolutePathOf(context, table);
   return std::string(kTargetPrefix) + (path.has_value() ? *path : table.options.String("path"));
 }
@@ -202,6 +208,10 @@ Result<std::unique_ptr<flow::DirectSink>> NewDirectSink(const ConnectorContext& 
 Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
     const ConnectorContext& context, const std::vector<const plan::TableDef*>& tables) {
   CHECK(!tables.empty());
+  if (tables.front()->connector == &kKafkaSpec) {
+    return NewKafkaDelivery(context.env, "weir-" + context.instance, context.pipeline, tables,
+                            context.limits);
+  }
   std::vector<SqliteTable> targets;
   for (const plan::TableDef* table : tables) {
     CHECK(NeedsDelivery(*table));
@@ -213,9 +223,10 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
 }
 
 std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
-    const plan::TableDef& table) {
+    const ConnectorContext& context, const plan::TableDef& table) {
   CHECK(NeedsDelivery(table));
-  return SqliteRowCheck(table);
+  return table.connector == &kKafkaSpec ? KafkaRowCheck(table, context.limits, context.env.clock)
+                                        : SqliteRowCheck(table);
 }
 
 Schema SinkSchema(const plan::TableDef& table) {

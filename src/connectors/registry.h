@@ -4,6 +4,7 @@
 // Which half-contracts a table of a connector has:
 //   filesystem   Source, SinkStage (append or rolling; acked by the seal)
 //   sqlite       the spool as its stage (NewStage: null), SinkDelivery per database (TargetOf)
+//   kafka        the spool as its stage, SinkDelivery per cluster
 //   print, blackhole   DirectSink: no stage, rows are written at once (at least once)
 //   datagen      Source
 #ifndef WEIR_CONNECTORS_REGISTRY_H_
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "connectors/kafka/topic_limits.h"
 #include "data/batch.h"
 #include "data/timestamp.h"
 #include "flow/delivery.h"
@@ -42,6 +44,8 @@ struct ConnectorContext {
   // Operator's words that are not used up yet. A source acts on kAcceptGap with subject TABLE or
   // TABLE:PATH.
   std::vector<protocol::Resolution> resolutions;
+  // What deliveries learn of their topics, and row checks ask for.
+  std::shared_ptr<TopicLimits> limits = std::make_shared<TopicLimits>();
 };
 
 // Sorted by name. The binder, `explain --connectors` and docs/options.md read it.
@@ -50,11 +54,12 @@ const plan::ConnectorSpec* FindConnector(std::string_view name);  // null when t
 
 // Whether a sink table has no stage and is written at once (print, blackhole).
 bool IsDirectSink(const plan::TableDef& table);
-// Whether the spool is the stage of this sink table, and its target a SinkDelivery (sqlite).
+// Whether the spool is the stage of this sink table, and its target a SinkDelivery (sqlite, kafka).
 bool NeedsDelivery(const plan::TableDef& table);
-// What a delivery of this sink is atomic over, as a stable name: "sqlite:/abs/path.db". "" when
-// !NeedsDelivery.
-std::string TargetOf(const ConnectorContext& context, const plan::TableDef& table);
+// What a delivery of this sink is atomic over, as a stable name: "sqlite:/abs/path.db",
+// "kafka:TABLE" (of `plan`, the first on the same cluster). "" when !NeedsDelivery.
+std::string TargetOf(const ConnectorContext& context, const plan::Plan& plan,
+                     const plan::TableDef& table);
 
 // `raw_columns` are indexes into table.columns (physical and metadata ones) of what a batch must
 // hold, in the order of `raw_schema`. `table` outlives the source.
@@ -89,7 +94,7 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
 // What the target can never accept, for Spool::SetRowCheck: empty, or why not ("NULL in PRIMARY KEY
 // column id"). The text lives as long as the function.
 std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
-    const plan::TableDef& table);
+    const ConnectorContext& context, const plan::TableDef& table);
 
 // The schema of what a sink table takes: physical and non-virtual metadata columns, in table order.
 Schema SinkSchema(const plan::TableDef& table);

@@ -54,7 +54,7 @@ TEST_CASE("what a table is: stage, delivery or written at once") {
     const auto table = MakeTable(parts);
     CHECK(IsDirectSink(*table) == c.direct);
     CHECK(NeedsDelivery(*table) == c.delivery);
-    CHECK(TargetOf(world.Context(), *table) == c.target);
+    CHECK(TargetOf(world.Context(), plan::Plan(), *table) == c.target);
     CHECK((NewStage(world.Context(), *table, "s").value() != nullptr) ==
           (!c.direct && !c.delivery));
   }

@@ -67,6 +67,8 @@ struct DeliveryRange {
 // What a kind of target needs from whoever drives it.
 struct DeliveryTraits {
   std::string_view kind;  // first word of a park's rule: "sql", "kafka"
+  // False: the target keeps none (at least once); our own note of A is all there is.
+  bool keeps_receipt = true;
   // The receipt may be lost or hidden (offset retention, a deleted group): F is durable before the
   // first byte, and Scan is the second proof. False: the receipt lies in the transaction itself.
   bool receipt_can_hide = false;

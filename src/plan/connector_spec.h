@@ -36,6 +36,8 @@ struct ConnectorSpec {
   bool sink_accepts_updates = false;  // an upsert by PRIMARY KEY is possible
   Guarantee sink_guarantee = Guarantee::kExactlyOnce;
   std::string_view sink_guarantee_reason = {};  // where it is weaker than exactly once
+  // Where the guarantee depends on the table's options: what explain prints. May be null.
+  std::string (*table_guarantee)(const TableDef& table) = nullptr;
   // Checks that go beyond single values (combinations, schema). Appends messages with positions.
   // May be null.
   void (*check)(const TableDef& table, bool as_sink, std::vector<struct Diagnostic>& out) = nullptr;

@@ -110,6 +110,7 @@ void Describe(const Plan&, const Node&, const SinkNode& sink, Details& out) {
       if (!spec.sink_guarantee_reason.empty()) {
         guarantee += " (" + std::string(spec.sink_guarantee_reason) + ")";
       }
+      if (spec.table_guarantee != nullptr) guarantee = spec.table_guarantee(*sink.table);
       out.push_back({"guarantee", guarantee});
       return;
     }

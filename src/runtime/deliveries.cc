@@ -71,7 +71,7 @@ void Deliveries::Step(EpochId sealed) {
 }
 
 bool Deliveries::Due(const Target& target, int64_t now_ns) const {
-  if (!target.asked || RefreshDue(target, now_ns)) return true;
+  if (!target.asked || target.second_look || RefreshDue(target, now_ns)) return true;
   if (target.undelivered == 0) return false;
   return target.undelivered >= target.sizer.rows() || now_ns >= target.next_delivery_ns;
 }
@@ -115,13 +115,13 @@ void Deliveries::OnLooked(Target& target, Result<protocol::Whereabouts> at) {
 void Deliveries::OnFenced(Target& target, Result<flow::Fenced> fenced) {
   if (!fenced) return Backoff(target, fenced.error());
   target.fenced = std::move(*fenced);
+  if (!target.traits.keeps_receipt) target.fenced.receipt = target.seen;
   if (trace_) {
     trace_(protocol::FencedEvent(target.name));
     trace_(protocol::ReceiptReadEvent(target.name, target.fenced.receipt));
   }
   (void)WEIR_FAULT_POINT("deliver.after_receipt_read");
   if (Twin(target)) return;
-  target.asked = true;
   auto facts = Facts(target);
   if (!facts) {
     error_ = facts.error();
@@ -220,6 +220,7 @@ void Deliveries::Act(Target& target, DeliveryAction action, std::string why) {
       break;
   }
   target.second_look = false;
+  target.asked = true;
   if (target.facts.word) {
     LogWarning("resolved", {{"target", target.name},
                             {"verb", protocol::VerbName(*target.facts.word)},

@@ -36,7 +36,8 @@ const char* DeliveryStateName(DeliveryState state) {
 bool Deliveries::Settled(EpochId sealed, bool count_parked) const {
   return std::all_of(targets_.begin(), targets_.end(), [&](const auto& t) {
     if (t->state == DeliveryState::kParked) return count_parked;
-    return t->asked && t->undelivered == 0 && t->state == DeliveryState::kIdle && sealed == sealed_;
+    return t->asked && !t->second_look && t->undelivered == 0 && t->state == DeliveryState::kIdle &&
+           sealed == sealed_;
   });
 }
 

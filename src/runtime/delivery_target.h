@@ -39,7 +39,7 @@ struct DeliveryTarget {
   flow::DeliveryTraits traits;
   std::unique_ptr<io::Worker> worker;
   DeliveryState state = DeliveryState::kIdle;
-  bool asked = false;  // the evidence was read in this run
+  bool asked = false;  // the evidence was read in this run, and has decided
 
   // What is recorded.
   std::optional<protocol::TargetPosition> acked;  // A

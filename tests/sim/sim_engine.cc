@@ -74,12 +74,22 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   engine_options.canonical_plan = compiled.canonical;
   engine_options.fingerprint = compiled.fingerprint;
   const plan::Plan* plan = compiled.plan.get();
-  auto make = [&env, plan](const std::string& pipeline, const std::string& instance,
-                           const std::vector<protocol::Resolution>& words) {
-    return app::MakeFactories(env, *plan, "/state", pipeline, instance, words);
+  auto make = [&](const std::string& pipeline, const std::string& instance,
+                  const std::vector<protocol::Resolution>& words) {
+    runtime::Factories factories =
+        app::MakeFactories(env, *plan, "/state", pipeline, instance, words);
+    if (options.make_delivery) {
+      factories.delivery = [&](const std::string&, const std::vector<runtime::TargetSink>& sinks) {
+        return options.make_delivery(env, sinks);
+      };
+    }
+    return factories;
   };
-  auto engine =
-      runtime::Engine::Start(env, engine_options, std::move(compiled.plan), make, nullptr);
+  protocol::TraceSink trace;
+  if (options.trace != nullptr) {
+    trace = [&](const protocol::TraceEvent& event) { *options.trace += event.ToJson() + "\n"; };
+  }
+  auto engine = runtime::Engine::Start(env, engine_options, std::move(compiled.plan), make, trace);
   if (!engine) {
     result.finished = !files.crashed();
     result.status = engine.error();
@@ -91,9 +101,11 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
     if (options.before_turn) options.before_turn(files, turn);
     const int64_t wait_ms = (*engine)->Turn();
     if (options.after_turn) options.after_turn((*engine)->StatusJson());
+    if (options.killed && options.killed()) break;
     clock.AdvanceMs(std::max<int64_t>(1, std::min<int64_t>(wait_ms, 50)));
   }
-  result.finished = (*engine)->done() && !files.crashed();
+  const bool killed = options.killed && options.killed();
+  result.finished = (*engine)->done() && !files.crashed() && !killed;
   result.status = (*engine)->result();
   result.epochs = (*engine)->snapshot().epochs;
   result.status_json = (*engine)->StatusJson();

@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "base/status.h"
+#include "flow/delivery.h"
+#include "io/env.h"
 #include "io/sim_files.h"
+#include "runtime/factories.h"
 #include "store/store.h"
 
 namespace weir::sim {
+
+// Another world's deliveries in the place of the product's.
+using MakeDelivery = std::function<Result<std::unique_ptr<flow::SinkDelivery>>(
+    const io::Env& env, const std::vector<runtime::TargetSink>& sinks)>;
 
 struct LifeOptions {
   uint64_t seed = 1;
@@ -23,6 +30,9 @@ struct LifeOptions {
   // Called after each turn with what `weir status` would show.
   std::function<void(const std::string& status_json)> after_turn;
   int turns_max = 20000;
+  MakeDelivery make_delivery;    // null: the product's
+  std::function<bool()> killed;  // asked after each turn: the process is gone
+  std::string* trace = nullptr;  // the events of this life are appended
 };
 
 struct LifeResult {

@@ -157,7 +157,8 @@ std::string PlainReason(std::string_view text) {
 
 Result<std::unique_ptr<KafkaHandle>> KafkaHandle::Create(const ClientConfig& config,
                                                          ClientRole role,
-                                                         const std::vector<ClientProperty>& extra) {
+                                                         const std::vector<ClientProperty>& extra,
+                                                         DeliveryReport delivered) {
   // Before the library touches OpenSSL: the host's openssl.cnf, and what it names, is not read.
   OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   Conf conf(rd_kafka_conf_new());
@@ -167,6 +168,7 @@ Result<std::unique_ptr<KafkaHandle>> KafkaHandle::Create(const ClientConfig& con
   rd_kafka_conf_set_opaque(conf.get(), handle.get());
   rd_kafka_conf_set_error_cb(conf.get(), &KafkaHandle::OnError);
   rd_kafka_conf_set_log_cb(conf.get(), &KafkaHandle::OnLog);
+  if (delivered != nullptr) rd_kafka_conf_set_dr_msg_cb(conf.get(), delivered);
   if (config.token) {
     rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf.get(), &KafkaHandle::OnTokenWanted);
     // Whoever owns the handle may be in a blocking call when the token ends.

@@ -67,10 +67,15 @@ std::string PlainReason(std::string_view text);
 
 class KafkaHandle {
  public:
+  // What became of a record, from a producer's Poll and flush: the record's own opaque says whose
+  // it was.
+  using DeliveryReport = void (*)(rd_kafka_t*, const rd_kafka_message_t*, void* opaque);
+
   // `extra` comes behind the user's properties and before weir's fixed ones. Starts the library's
   // threads, contacts nobody yet. kInvalid: a property or a file that it names is wrong.
   static Result<std::unique_ptr<KafkaHandle>> Create(const ClientConfig& config, ClientRole role,
-                                                     const std::vector<ClientProperty>& extra = {});
+                                                     const std::vector<ClientProperty>& extra = {},
+                                                     DeliveryReport delivered = nullptr);
   ~KafkaHandle();
   KafkaHandle(const KafkaHandle&) = delete;
 

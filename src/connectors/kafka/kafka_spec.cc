@@ -232,6 +232,15 @@ void Check(const plan::TableDef& table, bool as_sink, std::vector<Diagnostic>& o
   CheckProperties(table, as_sink, out);
 }
 
+std::string GuaranteeOf(const plan::TableDef& table) {
+  const std::string guarantee = table.options.String("sink.delivery-guarantee");
+  if (guarantee == "at-least-once")
+    return "at least once (what is in doubt is sent again: sink.delivery-guarantee)";
+  if (guarantee == "none")
+    return "none (a record that fails is counted and lost: sink.delivery-guarantee)";
+  return "exactly once (for read_committed readers)";
+}
+
 bool Bounded(const plan::TableDef& table) {
   return table.options.String("scan.bounded.mode") != "unbounded";
 }
@@ -288,6 +297,7 @@ const plan::ConnectorSpec kKafkaSpec = {
     .formats = kFormats,
     .options = kOptions,
     .metadata = kMetadata,
+    .table_guarantee = GuaranteeOf,
     .check = Check,
     .bounded = Bounded,
 };

@@ -328,7 +328,7 @@ TEST_CASE("what the target can never accept is known before the cut") {
                  .options = {{"path", "/x.db"}},
                  .columns = {{"k", Type::Of(TypeKind::kInt)}, {"d", Type::Of(TypeKind::kDouble)}},
                  .primary_key = {0}});
-  const auto check = NewRowCheck(*table);
+  const auto check = SqliteRowCheck(*table);
   Batch batch;
   batch.Reset(SinkSchema(*table), 4);
   for (uint32_t row = 0; row < 4; ++row) {
