@@ -1,4 +1,6 @@
 // weir status: what the running process says, else what its directory knows.
+#include <algorithm>
+
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/json_text.h"
@@ -20,6 +22,20 @@ std::string BooksOf(const runtime::EpochBody& body) {
   for (const auto& [node, books] : body.books)
     out += (out.size() > 1 ? "," : "") + JsonQuote(node) + ":" + runtime::BooksJson(books);
   return out + "}";
+}
+
+// The books are those of the cut; what a target has acknowledged since is known all the same.
+void CountAcked(const std::vector<store::Backlog>& backlogs, runtime::EpochBody& body) {
+  for (const store::Backlog& backlog : backlogs) {
+    for (const auto& [sink, rows] : backlog.by_sink) {
+      const auto node = body.books.find(sink);
+      if (node == body.books.end()) continue;
+      flow::NodeBooks& books = node->second;
+      const uint64_t gone = books[flow::Count::kDropped] + rows;
+      const uint64_t sealed = books[flow::Count::kSealed];
+      books[flow::Count::kAcked] = sealed - std::min(sealed, gone);
+    }
+  }
 }
 
 std::string WatermarksOf(const runtime::EpochBody& body) {
@@ -70,7 +86,8 @@ Result<std::string> StoppedJson(const store::Store& store) {
   }
   out += "],\"targets\":" + TargetsOf(store, backlogs);
   if (const auto sealed = store.NewestSealed()) {
-    WEIR_ASSIGN_OR_RETURN(const runtime::EpochBody body, runtime::EpochBody::Decode(sealed->body));
+    WEIR_ASSIGN_OR_RETURN(runtime::EpochBody body, runtime::EpochBody::Decode(sealed->body));
+    CountAcked(backlogs, body);
     out += ",\"watermarks\":" + WatermarksOf(body) + ",\"books\":" + BooksOf(body);
   }
   return out + "}";

@@ -1,5 +1,6 @@
 // Reads the tables into memory, and answers the questions of takeover step 2 from there.
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/text.h"
@@ -271,30 +272,30 @@ EpochId Store::Impl::HighestEpochSeen() const {
   return highest;
 }
 
-Status Store::Impl::ForEachUndelivered(
-    const std::function<void(EpochId, const std::string&, uint64_t)>& f) const {
+Status Store::Impl::ForEachUndelivered(const Undelivered& f) const {
   const LineageRow* current = Current();
   if (current == nullptr) return Status::Ok();
-  return ForEachRow(*database,
-                    "SELECT id, extents FROM epoch WHERE lineage = " + std::to_string(current->n),
-                    [&](const sqlite::Statement& row) {
-                      const auto extents = DecodeExtents(row.Blob(1));
-                      if (!extents) return BadRow(directory, "epoch", row.Int(0));
-                      std::map<std::string, uint64_t> rows;  // by target
-                      for (const EpochExtent& extent : *extents) {
-                        if (!extent.target.empty()) rows[extent.target] += extent.rows;
-                      }
-                      for (const auto& [target, count] : rows) {
-                        const auto note = acked.find(target);
-                        const protocol::TargetPosition end{static_cast<EpochId>(row.Int(0)), count};
-                        if (note == acked.end() || note->second.position.epoch < end.epoch) {
-                          f(end.epoch, target, count);
-                        } else if (note->second.position < end) {
-                          f(end.epoch, target, count - note->second.position.rows);
-                        }
-                      }
-                      return Status::Ok();
-                    });
+  return ForEachRow(
+      *database, "SELECT id, extents FROM epoch WHERE lineage = " + std::to_string(current->n),
+      [&](const sqlite::Statement& row) {
+        const auto extents = DecodeExtents(row.Blob(1));
+        if (!extents) return BadRow(directory, "epoch", row.Int(0));
+        const EpochId epoch = static_cast<EpochId>(row.Int(0));
+        std::map<std::string, uint64_t> done;  // rows of it, by target
+        for (const EpochExtent& extent : *extents) {
+          if (extent.target.empty()) continue;
+          const auto note = acked.find(extent.target);
+          const bool passed = note != acked.end() && note->second.position.epoch > epoch;
+          const bool within = note != acked.end() && note->second.position.epoch == epoch;
+          // A target's rows of an epoch have one order: sink by sink, as here.
+          uint64_t& left = done.try_emplace(extent.target, within ? note->second.position.rows : 0)
+                               .first->second;
+          const uint64_t acked_rows = passed ? extent.rows : std::min(left, extent.rows);
+          left -= std::min(left, acked_rows);
+          f(epoch, extent, extent.rows - acked_rows);
+        }
+        return Status::Ok();
+      });
 }
 
 Result<protocol::TakeoverFacts> Store::GatherFacts(const Asked& asked) {
@@ -314,10 +315,9 @@ Result<protocol::TakeoverFacts> Store::GatherFacts(const Asked& asked) {
     facts.newest_sealed = impl.head.epoch;
     EpochId last = 0;
     const Status counted =
-        impl.ForEachUndelivered([&](EpochId epoch, const std::string&, uint64_t rows) {
+        impl.ForEachUndelivered([&](EpochId epoch, const EpochExtent&, uint64_t rows) {
           facts.undelivered_rows += rows;
-          facts.undelivered_epochs += rows > 0 && epoch != last;
-          if (rows > 0) last = epoch;
+          if (rows > 0) facts.undelivered_epochs += std::exchange(last, epoch) != epoch;
         });
     if (!counted.ok()) return Fail(impl.Damage(counted));
   }
@@ -334,13 +334,15 @@ std::optional<LastRun> Store::NewestRun() const {
 Result<std::vector<Backlog>> Store::Undelivered() const {
   const std::lock_guard hold(impl_->mutex);
   std::map<std::string, Backlog> by_target;
+  std::map<std::string, EpochId> last;
   for (const std::string& target : impl_->targets) by_target[target].target = target;
   WEIR_RETURN_IF_ERROR(
-      impl_->ForEachUndelivered([&](EpochId, const std::string& target, uint64_t rows) {
-        Backlog& backlog = by_target[target];
-        backlog.target = target;
+      impl_->ForEachUndelivered([&](EpochId epoch, const EpochExtent& extent, uint64_t rows) {
+        Backlog& backlog = by_target[extent.target];
+        backlog.target = extent.target;
         backlog.rows += rows;
-        backlog.epochs += rows > 0;
+        backlog.by_sink[extent.sink] += rows;
+        if (rows > 0) backlog.epochs += std::exchange(last[extent.target], epoch) != epoch;
       }));
   std::vector<Backlog> out;
   for (auto& [target, backlog] : by_target) out.push_back(std::move(backlog));

@@ -11,6 +11,7 @@
 #ifndef WEIR_STORE_STORE_H_
 #define WEIR_STORE_STORE_H_
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -92,6 +93,7 @@ struct Backlog {  // sealed above A of a target
   std::string target;
   uint64_t epochs = 0;
   uint64_t rows = 0;
+  std::map<std::string, uint64_t> by_sink;  // node name -> rows of them
 };
 
 struct AckedNote {  // A of a target; forgets F

@@ -104,9 +104,9 @@ struct Store::Impl {
 
   const LineageRow* Current() const;  // of the newest run; null: none
   EpochId HighestEpochSeen() const;
-  // Each sealed epoch of the newest lineage that has rows above A of a target.
-  Status ForEachUndelivered(
-      const std::function<void(EpochId, const std::string& target, uint64_t rows)>& f) const;
+  // Each sink that has a target, in each sealed epoch of the newest lineage: its rows above A.
+  using Undelivered = std::function<void(EpochId, const EpochExtent&, uint64_t rows)>;
+  Status ForEachUndelivered(const Undelivered& f) const;
 
   // ---- begin_run.cc ----
   using Claims = std::vector<std::pair<std::string, std::string>>;  // sink, absolute path

@@ -2,9 +2,8 @@
 from .report import Failure
 
 
-def unbalanced(books, settled=True, acked_later=False):
-    """Every equation that does not hold. The kind of a node shows in the counts that it has. `acked_later`: the books
-    are those of the newest cut, and what a remote target acknowledged since stands in A, not in them."""
+def unbalanced(books, settled=True):
+    """Every equation that does not hold. The kind of a node shows in the counts that it has."""
     wrong = []
     for node, counts in books.items():
         def c(*names, counts=counts):
@@ -23,10 +22,7 @@ def unbalanced(books, settled=True, acked_later=False):
             hold("in = staged + dead", c("in"), c("staged", "dead"))
             if settled:
                 hold("staged = sealed", c("staged"), c("sealed"))
-                if not acked_later:
-                    hold("sealed = acked + dropped", c("sealed"), c("acked", "dropped"))
-                elif c("sealed") < c("acked", "dropped"):
-                    wrong.append(f"{node}: more acked than sealed")
+                hold("sealed = acked + dropped", c("sealed"), c("acked", "dropped"))
         elif "filtered" in counts or "out" in counts:
             hold("in = out + filtered + dead", c("in"), c("out", "filtered", "dead"))
     return wrong
@@ -38,8 +34,7 @@ def require_balance(status, log="", settled=True):
     # A node that has seen nothing has no counts, but it is there.
     if not books or not any("read" in counts or name.startswith("scan:") for name, counts in books.items()):
         raise Failure(f"no books of a scan in the status: {str(status)[:300]}", log)
-    stopped_with_targets = status.get("running") is False and bool(status.get("acked"))
-    wrong = unbalanced(books, settled, stopped_with_targets)
+    wrong = unbalanced(books, settled)
     wrong += [r for r in status.get("reasons", []) if "books" in r]
     if wrong:
         raise Failure("the books do not balance:\n" + "\n".join(wrong), log)
