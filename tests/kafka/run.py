@@ -9,6 +9,7 @@ build/test-logs/kafka when something failed.
 """
 import argparse
 import os
+import random
 import shutil
 import sys
 import time
@@ -17,18 +18,24 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 
+import crashes  # noqa: E402
 import gen_verify  # noqa: E402
+import in_doubt  # noqa: E402
+import rights  # noqa: E402
 import selftests  # noqa: E402
+import worlds  # noqa: E402
 from harness.cluster import VERSION, Cluster  # noqa: E402
 from weirtest.report import Report  # noqa: E402
 from weirtest.weir import LOG_DIR, WORK_DIR  # noqa: E402
 
 OTHER_VERSIONS = ("3.9.2", "4.4.0")
+BESIDE = 4  # checks at a time: most of them wait most of the time
 
 
-def on_cluster(report, directory, version, checks, prefix=""):
-    """`checks`: (name, function of the cluster). What the brokers said is kept when one failed."""
-    if not checks:
+def on_cluster(report, directory, version, alone, beside=(), prefix=""):
+    """Checks are (name, function of the cluster): `beside` touch only what is their own and run side by side. What the
+    brokers said is kept when one failed."""
+    if not alone and not beside:
         return
     begun, failed = time.monotonic(), report.failed
     running = []
@@ -39,17 +46,43 @@ def on_cluster(report, directory, version, checks, prefix=""):
     report.check(f"{prefix}cluster-starts", start)
     for cluster in running:
         try:
-            for name, function in checks:
+            for name, function in alone:
                 report.check(prefix + name, function, cluster)
+            report.check_all([(prefix + name, function, cluster) for name, function in beside], BESIDE)
         finally:
             if report.failed > failed:
                 cluster.dump_logs(os.path.join(report.log_dir, "brokers-" + version))
             cluster.close()
 
 
+def self_tests(full):
+    return [(f"selftest/{check.__name__}", lambda cluster, check=check: selftests.fresh_topic(cluster, check))
+            for check in selftests.CLUSTER + (selftests.SLOW if full else [])]
+
+
+def weir_checks(args):
+    """weir on the cluster: what must have it for itself, and what need not."""
+    rng = random.Random(args.seed)
+    groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
+              "rights": [check for check in rights.IN if "oauth" not in check.__name__]}
+    if args.all:
+        groups.update(reading=[*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)],
+                      out=rights.KEPT_OUT, oauth=[check for check in rights.IN if "oauth" in check.__name__],
+                      connect=rights.CONNECT)
+    beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
+    # The slow ones first: whoever waits for a time-out waits beside the others.
+    beside.sort(key=lambda check: "timeout" not in check[0])
+    alone = gen_verify.checks()
+    if args.full:
+        alone += [(f"doubt/{check.__name__}", check) for check in in_doubt.SLOW_ALONE]
+    return alone, beside
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--all", action="store_true", help="also the checks of what is not there yet: the source, the "
+                        "reasons of refusals at run time, OAUTHBEARER, check --connect")
     parser.add_argument("--only", default="", help="checks whose name holds this")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--version", default=VERSION)
@@ -60,19 +93,16 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
 
-    def self_tests():
-        return [(f"selftest/{check.__name__}", lambda cluster, check=check: selftests.fresh_topic(cluster, check))
-                for check in selftests.CLUSTER]
-
     def chosen(checks):
         return [check for check in checks if args.only in check[0]]
     for check in selftests.ALONE:
         if args.only in f"selftest/{check.__name__}":
             report.check(f"selftest/{check.__name__}", check)
-    on_cluster(report, os.path.join(work, "cluster"), args.version, chosen(self_tests() + gen_verify.checks()))
+    alone, beside = weir_checks(args)
+    on_cluster(report, os.path.join(work, "cluster"), args.version, chosen(self_tests(args.full) + alone), chosen(beside))
     if args.full:
         for version in OTHER_VERSIONS:
-            on_cluster(report, os.path.join(work, version), version, chosen(self_tests()), version + "/")
+            on_cluster(report, os.path.join(work, version), version, chosen(self_tests(args.full)), prefix=version + "/")
     report.finish()
 
 

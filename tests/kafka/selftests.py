@@ -130,15 +130,16 @@ class Client:
         self.cluster.tool.producer_close(name=self.name, now=now)
 
 
-def held_to(cluster, topic, group, epochs, rows=6):
-    """The rows of these epochs once each, and the receipt of the last."""
+def held_to(cluster, topic, group, epochs, rows=6, receipt=None):
+    """The rows of these epochs once each, and the receipt of the last (or the one that is given)."""
     work = cluster.directory
     want = [{"id": f"{epoch}-{i}"} for epoch in epochs for i in range(rows)]
     records, _ = cluster.tool.rows(topic, work)
     judge.judge_rows(want, records, "id").require(f"epochs {epochs}")
     offsets = cluster.tool.group_offsets(group=group)["offsets"]
     got = offsets.get(f"{topic}/0", {}).get("offset")
-    expect(got == (epochs[-1] if epochs else None), f"the receipt says {got}, want {epochs[-1:]}")
+    want = receipt or (epochs[-1] if epochs else None)
+    expect(got == want, f"the receipt says {got}, want {want}")
 
 
 def round_trip(cluster, topic):
@@ -236,7 +237,10 @@ def late_requests_are_refused(cluster, topic):
     expect(len(held_to_first) == 6, "the late EndTxn committed something")
     expect("error" not in successor.commit(), "the successor's commit")
     successor.close()
-    held_to(cluster, topic, client.group, [1, 2])
+    # Below 4.0 the refused late request hides the receipt from the coordinator's readers, rows and log being right:
+    # why weir keeps receipts in a topic there. Should this ever say 2, the floor in docs/kafka.md can go.
+    hidden = cluster.version.startswith("3.")
+    held_to(cluster, topic, client.group, [1, 2], receipt=1 if hidden else 2)
 
 
 def held_end_outlives_its_client(cluster, topic):
@@ -360,7 +364,7 @@ def security(cluster, topic):
 
 
 def brokers_die_and_come_back(cluster, topic):
-    """A coordinator killed with a transaction open, frozen and thawed, and all three at once: rows once each."""
+    """A coordinator killed with a transaction open, then all three at once: rows once each."""
     client = Client(cluster, topic, "selftest-brokers")
     client.deliver(1)
     victim = cluster.brokers[cluster.coordinator("transaction", client.txid)]
@@ -380,16 +384,22 @@ def brokers_die_and_come_back(cluster, topic):
     expect("error" not in client.commit(), "commit after an outage")
     client.close()
     held_to(cluster, topic, client.group, [1, 2])
+
+
+def frozen_broker_loses_its_partitions(cluster, topic):
     frozen = cluster.brokers[cluster.leader(topic, 0)]
     frozen.freeze()
-    processes.until("leadership moves away from a frozen broker",
-                    lambda: cluster.leader(topic, 0) not in (None, frozen.number), 120)
-    frozen.thaw()
+    try:
+        processes.until("leadership moves away from a frozen broker",
+                        lambda: cluster.leader(topic, 0) not in (None, frozen.number), 240)
+    finally:
+        frozen.thaw()
     cluster.wait_ready()
 
 
 CLUSTER = [round_trip, isolation, answer_lost_link_cut, answer_lost_link_up, late_requests_are_refused,
            held_end_outlives_its_client, late_init_fences, network_faults, security, brokers_die_and_come_back]
+SLOW = [frozen_broker_loses_its_partitions]
 
 
 def fresh_topic(cluster, check):

@@ -2,6 +2,7 @@
 
 A row has an identity (what must occur once) and a content. Verdicts: missing (never seen), duplicate (seen twice),
 conflicting (seen with another content), foreign (an identity that nobody produced)."""
+import base64
 import collections
 import json
 
@@ -87,6 +88,10 @@ def value(record):
         return json.loads(record["value"])
     except (KeyError, TypeError, ValueError):
         return {"not json": record.get("value", record.get("value_b64"))}
+
+
+def base64_bytes(text):
+    return base64.b64decode(text or "")
 
 
 def place(record):

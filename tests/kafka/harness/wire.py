@@ -123,7 +123,7 @@ def answer(frame, asked):
             reader.i32()
         errors = []
         for _ in range(reader.array()):
-            if key == 0 and version >= 13:
+            if (key == 0 and version >= 13) or (key == 28 and version >= 6):
                 reader.at += 16  # topics by id
             else:
                 reader.text()

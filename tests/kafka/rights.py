@@ -1,0 +1,132 @@
+"""Security: each way in, each way to be kept out, with the reason in one clear message; and no secret anywhere."""
+import os
+
+from boxes import FOLLOW, PATIENCE, Box
+from harness import secrets
+from weirtest.report import Failure
+
+# listener, mechanism, user
+WAYS = [("SASL_PLAINTEXT", "SCRAM-SHA-256", "alice"), ("SASL_SSL", "SCRAM-SHA-512", "alice"),
+        ("SASL_SSL", "PLAIN", "bob"), ("SASL_SSL", "OAUTHBEARER", secrets.OAUTH_SUBJECT), ("SSL", None, "CN=weir-client")]
+
+
+def options(cluster, listener, mechanism=None, user=None, authority="ca.pem"):
+    lines = {"properties.security.protocol": listener}
+    if "SSL" in listener:
+        lines["properties.ssl.ca.location"] = os.path.join(cluster.certificates, authority)
+    if listener == "SSL" and user:
+        lines["properties.ssl.certificate.location"] = os.path.join(cluster.certificates, "client.crt")
+        lines["properties.ssl.key.location"] = os.path.join(cluster.certificates, "client.key")
+    if mechanism:
+        lines["properties.sasl.mechanism"] = mechanism
+    if mechanism == "OAUTHBEARER":
+        lines["weir.oauthbearer.token-file"] = "token"
+    elif mechanism:
+        lines["properties.sasl.username"] = user
+        lines["properties.sasl.password"] = "${file:password}"
+    return "".join(f",\n        '{key}' = '{value}'" for key, value in lines.items())
+
+
+def box_for(cluster, name, listener, mechanism=None, user=None, password=None, follow="", **more):
+    box = Box(cluster, name, sink=options(cluster, listener, mechanism, user, **more), follow=follow,
+              address=cluster.address(listener))
+    box.write("password", (password or secrets.PASSWORDS.get(user, "none")) + "\n")
+    box.write("token", secrets.oauth_token())
+    box.put(20)
+    return box
+
+
+def grant(cluster, box, user, but=()):
+    """What docs/kafka.md says is needed."""
+    rights = {"TRANSACTIONAL_ID": (box.txid, ["WRITE", "DESCRIBE"]),
+              "TOPIC": (box.topics["out"], ["WRITE", "DESCRIBE", "READ", "DESCRIBE_CONFIGS"]),
+              "GROUP": (box.txid + "-receipt", ["READ", "DESCRIBE"])}
+    for resource, (name, operations) in rights.items():
+        if resource not in but:
+            cluster.tool.acl_add(principal="User:" + user, resource=resource, name=name, operations=operations)
+
+
+def way_in(listener, mechanism, user, connect=False):
+    name = f"{'connect' if connect else 'in'}-{listener}-{mechanism or 'certificate'}".lower().replace("_", "-")
+
+    def check(cluster):
+        box = box_for(cluster, name, listener, mechanism, user)
+        grant(cluster, box, user)
+        if connect:
+            box("check", box.pipeline, "--connect", "--config", "weir.toml", want=0, timeout=PATIENCE)
+        else:
+            box(*box.args, want=0, timeout=PATIENCE)
+            exact_without_proxy(box)
+    check.__name__ = name.replace("-", "_")
+    return check
+
+
+def exact_without_proxy(box):
+    """TLS passes the proxy as bytes, so who sent what is not asked here."""
+    box.require_one_producer_each = lambda: None
+    check = box.require_no_secret
+    box.require_no_secret = lambda: check(allowed=["password", "token"])
+    box.require_exact()
+
+
+def says(status, words):
+    """Not healthy, and one of the words where the status says why."""
+    text = str([status.get(name) for name in ("reasons", "targets", "sources", "parks")]).lower()
+    return status.get("health") != "healthy" and any(word.lower() in text for word in words)
+
+
+def kept_out(what, words, listener, mechanism=None, user=None, granted=None, missing_topic=False, connect=False,
+             **more):
+    """`weir check --connect` says why in one message; a run waits with the same reason and does not end."""
+    name = ("connect-" if connect else "out-") + what
+
+    def check(cluster):
+        box = box_for(cluster, name, listener, mechanism, user, **more)
+        if granted is not None:
+            grant(cluster, box, user, but=granted)
+        if missing_topic:
+            cluster.tool.delete_topic(topic=box.topics["out"])
+        if connect:
+            life = box("check", box.pipeline, "--connect", "--config", "weir.toml", timeout=PATIENCE)
+            if life.code == 0 or not any(word.lower() in (life.err + life.out.decode()).lower() for word in words):
+                raise Failure(f"exit {life.code}, and none of {words} in: {life.err[-600:]}", box.log())
+        else:
+            with box.go() as process:
+                box.wait_status(f"degraded, with the reason ({words})", lambda s: says(s, words), process)
+                box.stop(process, 75)  # the bounded input has not ended
+        box.require_no_secret(allowed=["password", "token"])
+    check.__name__ = name.replace("-", "_")
+    return check
+
+
+def rights_taken_and_given_back(cluster):
+    """An ACL is removed while it delivers: no exit, no loss, the reason in the status; given back, it drains."""
+    box = box_for(cluster, "rights-taken", "SASL_PLAINTEXT", "SCRAM-SHA-512", "alice", follow=FOLLOW)
+    grant(cluster, box, "alice")
+    with box.go() as process:
+        box.wait_delivered(process=process)
+        cluster.tool.acl_delete(principal="User:alice", resource="TOPIC", name=box.topics["out"], operation="WRITE")
+        box.put(20)
+        box.wait_status("degraded, with the reason", lambda s: says(s, ["authoriz", "acl"]), process)
+        grant(cluster, box, "alice")
+        box.wait_delivered(process=process)
+        box.stop(process)
+    exact_without_proxy(box)
+
+
+SASL = ("SASL_SSL", "SCRAM-SHA-512")
+SASL_PLAIN = ("SASL_PLAINTEXT", "SCRAM-SHA-512")
+OUT = [
+    (("wrong-password", ["authentication"], *SASL, "alice"), {"password": secrets.PASSWORDS["mallory"]}),
+    (("unknown-user", ["authentication"], "SASL_SSL", "PLAIN", "mallory"), {}),
+    (("wrong-authority", ["certificate"], *SASL, "alice"), {"authority": "other-ca.pem"}),
+    (("no-certificate", ["certificate", "handshake"], "SSL"), {}),
+    (("no-topic", ["unknown topic", "exist", "no topic", "no such topic"], *SASL_PLAIN, "alice"),
+     {"granted": (), "missing_topic": True}),
+    (("no-right-to-write", ["authoriz", "acl"], *SASL_PLAIN, "dave"), {"granted": ("TOPIC",)}),
+    (("no-right-to-the-id", ["authoriz", "acl"], *SASL_PLAIN, "dave"), {"granted": ("TRANSACTIONAL_ID",)}),
+    (("no-right-to-the-group", ["authoriz", "acl", "group"], *SASL_PLAIN, "dave"), {"granted": ("GROUP",)}),
+]
+IN = [way_in(*way) for way in WAYS]
+KEPT_OUT = [kept_out(*out, **more) for out, more in OUT] + [rights_taken_and_given_back]
+CONNECT = [way_in(*way, connect=True) for way in WAYS] + [kept_out(*out, connect=True, **more) for out, more in OUT]
