@@ -65,6 +65,8 @@ def weir_checks(args):
     rng = random.Random(args.seed)
     groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
               "rights": [check for check in rights.IN if "oauth" not in check.__name__]}
+    if args.full:
+        groups["world"] = worlds.BESIDE + worlds.LIKELY
     if args.all:
         groups.update(reading=[*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)],
                       out=rights.KEPT_OUT, oauth=[check for check in rights.IN if "oauth" in check.__name__],

@@ -89,6 +89,7 @@ def restored_backup_that_says_the_same(cluster):
     """The same input makes the same epoch, and the receipt's hash proves it delivered: nothing goes out twice."""
     box = _restored(cluster, "restored-same")
     with box.go() as process:
+        box.wait_status("proven by its receipt", lambda s: s["books"].get("sink:sink", {}).get("acked") == 70, process)
         goes_on(box, process)
 
 
@@ -198,6 +199,7 @@ def boxes_with_one_sql_file(cluster):
 
 BESIDE = [deleted_receipt_group, deleted_receipt_group_in_doubt("deliver.between_commit_and_ack", True),
           deleted_receipt_group_in_doubt("deliver.before_commit", False), recreated_sink_topic,
-          restored_backup_that_says_the_same, restored_backup_with_other_input,
+          restored_backup_with_other_input,
           twin_with_a_copied_directory, topic_grown_while_offline, renamed_sql_file, boxes_with_one_sql_file]
-ALONE = []
+# That the epoch is cut at the same row again is likely, not sure.
+LIKELY = [restored_backup_that_says_the_same]
