@@ -26,6 +26,7 @@ bool ReadOffset(const char*& p, const char* end, int* seconds);
 TimeParse ToTicks(int64_t seconds, int nanosecond, const Type& type);
 
 // Checked fields, with or without an offset, into ticks of `type` (the rules of ParseTimestamp).
+// DATE: the day of that local time.
 TimeParse FromFields(const CivilTime& t, bool has_offset, int offset_seconds, const Type& type,
                      const SessionZone& zone);
 

@@ -1,5 +1,6 @@
 #include "data/timestamp.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -82,6 +83,9 @@ bool ReadFraction(const char*& p, const char* end, int* nanosecond) {
 }
 
 constexpr char kTimestampForm[] = "not yyyy-MM-dd HH:mm:ss";
+constexpr char kZoneForm[] = "a zone is Z or an offset (+02:00) behind the time, not a name";
+constexpr char kEpochText[] =
+    "an epoch number in text: TO_TIMESTAMP_LTZ(CAST(.. AS BIGINT), 0 or 3) reads it";
 constexpr char kTimestampRange[] = "outside years 0001..9999";
 constexpr char kNanosRange[] = "outside years 1677..2262, the range of nanoseconds";
 
@@ -197,6 +201,11 @@ TimeParse FromFields(const CivilTime& t, bool has_offset, int offset_seconds, co
   const bool instant = type.kind == TypeKind::kTimestampLtz;
   if (has_offset && !instant) seconds += session_seconds;
   if (!has_offset && instant) seconds -= session_seconds;
+  if (type.kind == TypeKind::kDate) {  // its ticks are days
+    if (seconds < kSecondsMin || seconds > kSecondsMax) return {false, 0, kTimestampRange};
+    const int64_t day = seconds % kSecondsADay;
+    return {true, (seconds - (day < 0 ? day + kSecondsADay : day)) / kSecondsADay, ""};
+  }
   return ToTicks(seconds, t.nanosecond, type);
 }
 
@@ -206,7 +215,10 @@ TimeParse ParseTimestamp(std::string_view text, const Type& type, const SessionZ
   const char* p = text.data();
   const char* const end = p + text.size();
   CivilTime t;
-  if (text.size() < 16 || !ReadDate(p, &t)) return {false, 0, kTimestampForm};
+  if (text.size() < 16 || !ReadDate(p, &t)) {
+    const bool number = text.size() >= 9 && text.size() <= 19 && std::ranges::all_of(text, IsDigit);
+    return {false, 0, number ? kEpochText : kTimestampForm};
+  }
   const bool iso = p[10] == 'T' || p[10] == 't';
   if (!iso && p[10] != ' ') return {false, 0, kTimestampForm};
   if (!Digits(p + 11, 2, &t.hour) || p[13] != ':' || !Digits(p + 14, 2, &t.minute)) {
@@ -224,7 +236,7 @@ TimeParse ParseTimestamp(std::string_view text, const Type& type, const SessionZ
   bool has_offset = false;
   if (p != end) {
     has_offset = *p == 'Z' || *p == 'z' || *p == '+' || *p == '-';
-    if (!has_offset) return {false, 0, kTimestampForm};
+    if (!has_offset) return {false, 0, *p == ' ' || *p == '[' ? kZoneForm : kTimestampForm};
     if (!time_fields::ReadOffset(p, end, &offset_seconds) || p != end) {
       return {false, 0, "no such zone offset"};
     }
@@ -308,9 +320,12 @@ std::string DescribeEpochFailure(std::string_view number, EpochUnit unit, const 
   if (InRange(seconds) || seconds > INT64_MAX || seconds < INT64_MIN) {
     return text + " is " + parse.reason;
   }
-  // A year of average length is near enough to say how far off the number is, and cannot overflow
-  // an int.
-  text += " is year " + std::to_string(1970 + static_cast<int64_t>(seconds) / 31556952);
+  // Beyond what an int holds, years of average length are near enough.
+  constexpr int64_t kExactSeconds = 60000000000000000;  // some 1.9e9 years
+  const auto at = static_cast<int64_t>(seconds);
+  const bool exact = at > -kExactSeconds && at < kExactSeconds;
+  text += " is year " +
+          std::to_string(exact ? CivilFromTicks(at, 1).year : 1970 + at / int64_t{31556952});
   text += ", outside TIMESTAMP 0001..9999";
   const EpochUnit likely = LikelyUnit(number, unit);
   if (likely != unit) {

@@ -73,6 +73,8 @@ std::string BareName(const Type& t) {
 
 }  // namespace
 
+std::string Type::Name() const { return BareName(*this); }
+
 std::string Type::ToString() const {
   std::string name = BareName(*this);
   if (!nullable) name += " NOT NULL";

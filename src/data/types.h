@@ -49,6 +49,7 @@ struct Type {
   bool IsTimestamp() const {
     return kind == TypeKind::kTimestamp || kind == TypeKind::kTimestampLtz;
   }
+  std::string Name() const;      // "DECIMAL(12, 2)": for messages about values
   std::string ToString() const;  // "DECIMAL(12, 2) NOT NULL": canonical SQL, part of fingerprints
 
   static Type Of(TypeKind kind) { return Type{kind, 0, 0, 0, true}; }

@@ -65,7 +65,7 @@ KernelPtr Doubles(const Call& call, Args& args, F compute) {
       type, std::move(args), [=](OpState& s, double a, double b, double* out) {
         *out = RoundTo(compute(a, b), type);
         if (!std::isfinite(*out) && std::isfinite(a) && std::isfinite(b)) {
-          return s.Fail(kOverflow, "overflow: the result is not a finite " + type.ToString());
+          return s.Fail(kOverflow, "overflow: the result is not a finite " + type.Name());
         }
         return Outcome::kValue;
       });
@@ -79,7 +79,7 @@ KernelPtr DivideDoubles(const Call& call, Args& args) {
         if (b == 0) return s.Fail(kDivisionByZero, "division by zero");
         *out = RoundTo(mod ? std::fmod(a, b) : a / b, type);
         if (!std::isfinite(*out) && std::isfinite(a) && std::isfinite(b)) {
-          return s.Fail(kOverflow, "overflow: the result is not a finite " + type.ToString());
+          return s.Fail(kOverflow, "overflow: the result is not a finite " + type.Name());
         }
         return Outcome::kValue;
       });
@@ -88,7 +88,7 @@ KernelPtr DivideDoubles(const Call& call, Args& args) {
 Outcome FitDecimal(OpState& s, std::optional<Int128> value, const Type& type, Int128* out) {
   if (!value || !FitsPrecision(*value, type.precision)) {
     if (value) return s.Fail(kOverflow, DoesNotFit(*value, type.scale, type));
-    return s.Fail(kOverflow, "the result does not fit " + type.ToString());
+    return s.Fail(kOverflow, "the result does not fit " + type.Name());
   }
   *out = *value;
   return Outcome::kValue;
@@ -171,7 +171,7 @@ KernelPtr ShiftTime(const Call& call, Args& args) {
   return Strict<int64_t, int64_t, int64_t>(
       type, std::move(args), [=](OpState& s, int64_t at, int64_t interval_ms, int64_t* out) {
         if (!AddToTime(at, Int128{interval_ms} * sign, type, out)) {
-          return s.Fail(kOverflow, "the result is outside " + type.ToString());
+          return s.Fail(kOverflow, "the result is outside " + type.Name());
         }
         return Outcome::kValue;
       });

@@ -31,7 +31,7 @@ Outcome IntoInteger(OpState& s, Int128 value, const Type& type, int64_t* out) {
 }
 
 Outcome IntoDecimal(OpState& s, std::optional<Int128> value, const Type& type, Int128* out) {
-  if (!value) return s.Fail(kCastError, "the value does not fit " + type.ToString());
+  if (!value) return s.Fail(kCastError, "the value does not fit " + type.Name());
   if (!FitsPrecision(*value, type.precision)) {
     return s.Fail(kCastError, DoesNotFit(*value, type.scale, type));
   }
@@ -292,7 +292,7 @@ KernelPtr CastToTime(const Call& call, Args& args) {
     LocalTime local = ToLocal(a, from, zone);
     if (type.kind != TypeKind::kDate) local.nanos -= local.nanos % step;
     if (!FromLocal(local, type, zone, out)) {
-      return s.Fail(kCastError, "the time is outside " + type.ToString());
+      return s.Fail(kCastError, "the time is outside " + type.Name());
     }
     return Outcome::kValue;
   });

@@ -45,7 +45,7 @@ Outcome FitInteger(OpState& s, Int128 value, const Type& type, int64_t* out) {
 }
 
 Outcome FitDecimal(OpState& s, std::optional<Int128> value, const Type& type, Int128* out) {
-  if (!value) return s.Fail(kOverflow, "the result does not fit " + type.ToString());
+  if (!value) return s.Fail(kOverflow, "the result does not fit " + type.Name());
   if (!FitsPrecision(*value, type.precision)) {
     return s.Fail(kOverflow, DoesNotFit(*value, type.scale, type));
   }

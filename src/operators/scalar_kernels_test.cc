@@ -396,6 +396,12 @@ TEST_CASE("times") {
   check(Fn::kToTimestamp, kTs, {{kText, "yesterday"}}, "!not understood");
   check(Fn::kToDate, kDate, {{kText, "1970-01-03"}}, "2");
   check(Fn::kToDate, kDate, {{kText, "1970-02-30"}}, "!not understood");
+  // By a pattern it is days too, not the ticks of a timestamp.
+  check(Fn::kToDate, kDate, {{kText, "03.01.1970"}, {kText, "dd.MM.yyyy"}}, "2");
+  check(Fn::kToDate, kDate, {{kText, "31.12.1969 23:59"}, {kText, "dd.MM.yyyy HH:mm"}}, "-1");
+  check(Fn::kToDate, kDate, {{kText, "30.02.1970"}, {kText, "dd.MM.yyyy"}}, "!no such day");
+  check(Fn::kToDate, kDate, {{kText, "1970-01-01 00:30 +0100"}, {kText, "yyyy-MM-dd HH:mm Z"}},
+        "-1");
   check(Fn::kToTimestampLtz, kLtz, {{kBig, "1709287200"}, {kInt, "0"}}, "1709287200000");
   check(Fn::kToTimestampLtz, kLtz, {{kBig, "-1"}, {kInt, "3"}}, "-1");
   check(Fn::kToTimestampLtz, kLtz, {{kDouble, "1.5"}, {kInt, "0"}}, "1500");

@@ -37,7 +37,7 @@ SessionOperator::SessionOperator(const plan::Node& node, const Schema& input,
       keys_(window_.keys, input),
       results_(node, input, &aggregates_, &books_),
       late_(window_),
-      null_times_(window_, input),
+      homeless_(window_, input),
       buckets_(kHashBuckets),
       timers_(std::max<int64_t>(1, window_.gap_ms / kSlicesPerGap)) {
   for (Bucket& bucket : buckets_) bucket.table = std::make_unique<KeyedTable>(&layout_);
@@ -154,10 +154,12 @@ void SessionOperator::Push(const Batch& batch, flow::Outputs& out) {
   const Column& times = batch.column(static_cast<size_t>(window_.time_column));
   rows_.clear();
   batch.ForEachSelected([&](uint32_t row) {
-    if (times.valid[row]) {
-      rows_.push_back(row);
+    if (!times.valid[row]) {
+      homeless_.Add(row, HomelessRows::Why::kNullTime);
+    } else if (!WindowIsInRange(times.ints[row], times.ints[row] + window_.gap_ms)) {
+      homeless_.Add(row, HomelessRows::Why::kOutOfRange);
     } else {
-      null_times_.Add(row);
+      rows_.push_back(row);
     }
   });
   keys_.Encode(batch, rows_);
@@ -167,7 +169,7 @@ void SessionOperator::Push(const Batch& batch, flow::Outputs& out) {
     if (bucket.table) bucket.table->MaybeCompact();
   }
   books_[Count::kLate] += late_.Emit(batch, out);
-  books_[Count::kDead] += null_times_.Emit(batch, out);
+  books_[Count::kDead] += homeless_.Emit(batch, out);
 }
 
 // What a timer that is due means now: its session fires, or fires later because it was extended; an

@@ -99,7 +99,7 @@ class SessionOperator final : public flow::Operator {
   KeyEncoder keys_;
   ResultBuilder results_;
   LateRows late_;
-  NullTimeRows null_times_;
+  HomelessRows homeless_;
   WatermarkTrail trail_;
   std::vector<Bucket> buckets_;
   SessionTimers timers_;

@@ -25,7 +25,7 @@ Result<TimeUnit> UnitOf(const Call& call, const Kernel& arg) {
 }
 
 Outcome OutOfRange(OpState& s, const Type& type) {
-  return s.Fail(kOverflow, "the result is outside " + type.ToString());
+  return s.Fail(kOverflow, "the result is outside " + type.Name());
 }
 
 Result<KernelPtr> MakeExtract(const Call& call, Args& args) {

@@ -39,7 +39,7 @@ TumbleOperator::TumbleOperator(const plan::Node& node, const Schema& input,
       keys_(window_.keys, input),
       results_(node, input, &aggregates_, &books_),
       late_(window_),
-      null_times_(window_, input) {}
+      homeless_(window_, input) {}
 
 // The window end, biased so that it sorts as bytes.
 std::string TumbleOperator::BucketOf(TimestampMs end) {
@@ -98,7 +98,7 @@ bool TumbleOperator::Place(const Batch& batch) {
   uint32_t local = KeyedTable::kNone;
   for (uint32_t row : rows) {
     if (!valid[row]) {
-      null_times_.Add(row);
+      homeless_.Add(row, HomelessRows::Why::kNullTime);
       continue;
     }
     const TimestampMs time = times[row];
@@ -108,6 +108,11 @@ bool TumbleOperator::Place(const Batch& batch) {
       local = KnownWindow(time);
       start = local != KeyedTable::kNone ? local_[local]->start : WindowStart(time);
       end = start + window_.size_ms;
+      if (!WindowIsInRange(start, end)) {
+        homeless_.Add(row, HomelessRows::Why::kOutOfRange);
+        start = end = 0;
+        continue;
+      }
     }
     const TimestampMs watermark = watermarks ? std::max(watermark_, watermarks[row]) : watermark_;
     if (end - 1 <= watermark) {
@@ -197,7 +202,7 @@ void TumbleOperator::Push(const Batch& batch, flow::Outputs& out) {
     books_[Count::kAssigned] += n;
   }
   books_[Count::kLate] += late_.Emit(batch, out);
-  books_[Count::kDead] += null_times_.Emit(batch, out);
+  books_[Count::kDead] += homeless_.Emit(batch, out);
 }
 
 void TumbleOperator::Fire(Window& window, flow::Outputs& out) {

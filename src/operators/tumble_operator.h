@@ -67,7 +67,7 @@ class TumbleOperator final : public flow::Operator {
   KeyEncoder keys_;
   ResultBuilder results_;
   LateRows late_;
-  NullTimeRows null_times_;
+  HomelessRows homeless_;
   WatermarkTrail trail_;
   std::map<TimestampMs, Window> windows_;  // by end
   std::vector<std::string> dropped_;   // sealed buckets whose window fired since the last Freeze

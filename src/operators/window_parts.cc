@@ -97,9 +97,9 @@ const char* AggregateName(AggregateCall::Fn fn) {
 }
 
 std::string NameOf(const AggregateCall& call, const std::string& column, const Schema& input) {
-  std::string name = column + " = " + AggregateName(call.fn);
+  std::string name = AggregateName(call.fn);
   if (call.argument >= 0) name += "(" + input.fields[static_cast<size_t>(call.argument)].name + ")";
-  return name;
+  return column == name ? name : column + " = " + name;  // without an alias they are one
 }
 
 }  // namespace
@@ -220,13 +220,22 @@ uint64_t LateRows::Emit(const Batch& from, flow::Outputs& out) {
   return count;
 }
 
-uint64_t NullTimeRows::Emit(const Batch& from, flow::Outputs& out) {
+bool WindowIsInRange(TimestampMs start, TimestampMs end) {
+  constexpr TimestampMs kFirst = -62135596800000;  // 0001-01-01 00:00:00
+  constexpr TimestampMs kLast = 253402300799999;   // 9999-12-31 23:59:59.999
+  return start >= kFirst && end <= kLast;
+}
+
+uint64_t HomelessRows::Emit(const Batch& from, flow::Outputs& out) {
   if (rows_.empty()) return 0;
   const std::string& column = input_.fields[static_cast<size_t>(window_.time_column)].name;
   dead_.Clear();
-  for (uint32_t r : rows_) {
-    dead_.AddRow(flow::DeadStage::kEval, "window.null-time",
-                 "NULL in " + column + ", the time of the window", from, r, input_);
+  for (const Row& r : rows_) {
+    const bool null = r.why == Why::kNullTime;
+    dead_.AddRow(flow::DeadStage::kEval, null ? "window.null-time" : "window.out-of-range",
+                 null ? "NULL in " + column + ", the time of the window"
+                      : "the window of " + column + " is not within years 0001 to 9999",
+                 from, r.row, input_);
   }
   rows_.clear();
   out.Dead(dead_.batch());

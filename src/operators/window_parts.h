@@ -135,18 +135,28 @@ class LateRows {
   Batch batch_;
 };
 
-// Rows without a time.
-class NullTimeRows {
+// Whether both ends of a window are times that a TIMESTAMP(3) holds (years 0001 to 9999).
+bool WindowIsInRange(TimestampMs start, TimestampMs end);
+
+// Rows that no window can take, in reading order: without a time, or of a window that would begin
+// or end outside what a TIMESTAMP holds ('9999-12-31 23:59:59' as "never" is common data). They are
+// dead letters.
+class HomelessRows {
  public:
-  NullTimeRows(const plan::WindowNode& window, const Schema& input)
+  enum class Why : uint8_t { kNullTime, kOutOfRange };
+  HomelessRows(const plan::WindowNode& window, const Schema& input)
       : window_(window), input_(input) {}
-  void Add(uint32_t row) { rows_.push_back(row); }
+  void Add(uint32_t row, Why why) { rows_.push_back({row, why}); }
   uint64_t Emit(const Batch& from, flow::Outputs& out);
 
  private:
+  struct Row {
+    uint32_t row;
+    Why why;
+  };
   const plan::WindowNode& window_;
   Schema input_;
-  std::vector<uint32_t> rows_;
+  std::vector<Row> rows_;
   flow::DeadLetterBuilder dead_;
 };
 

@@ -208,7 +208,8 @@ ExprPtr ExprBinder::BindRoundingTo(const ExprAst& ast) {
   ExprPtr time = Bind(*ast.args[0]);
   ExprPtr unit = UnitLiteral(*ast.args[1], kRoundUnits);
   if (time == nullptr || unit == nullptr) return nullptr;
-  if (!CheckArgument(ast, 0, 't', time)) return nullptr;
+  // Of a DATE it is a DATE again, as Flink's.
+  if (time->type.kind != TypeKind::kDate && !CheckArgument(ast, 0, 't', time)) return nullptr;
   const Type type = time->type;
   Args args;
   args.push_back(std::move(time));
