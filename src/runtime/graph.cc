@@ -10,12 +10,24 @@ namespace weir::runtime {
 class Graph::Edge : public flow::Outputs {
  public:
   Edge(Graph& graph, plan::NodeId node) : graph_(graph), node_(node) {}
-  void Main(const Batch& batch) override { graph_.Emit(node_, plan::Edge::kMain, batch); }
+  void Main(const Batch& batch) override {
+    graph_.Emit(node_, plan::Edge::kMain, batch);
+    EndOfPass();
+  }
   void Late(const Batch& batch) override { graph_.Emit(node_, plan::Edge::kLate, batch); }
-  void Dead(const Batch& batch) override { graph_.Emit(node_, plan::Edge::kDead, batch); }
-  void Watermark(TimestampMs watermark) override { graph_.Advance(node_, watermark); }
+  void Dead(const Batch& batch) override {
+    graph_.Emit(node_, plan::Edge::kDead, batch);
+    EndOfPass();
+  }
+  void Watermark(TimestampMs watermark) override {
+    graph_.Advance(node_, watermark);
+    EndOfPass();
+  }
 
  private:
+  void EndOfPass() {
+    if (graph_.nodes_[node_].scan >= 0) graph_.FlushDead();
+  }
   Graph& graph_;
   plan::NodeId node_;
 };
@@ -52,6 +64,13 @@ ScanSettings SettingsOf(const plan::ScanNode& scan, ScanSettings settings) {
   return settings;
 }
 
+// What a table says about rows that it cannot be read into goes before SET.
+bool FailsOnDead(const plan::Node& node, bool file_says) {
+  const auto* scan = std::get_if<plan::ScanNode>(&node.body);
+  if (scan == nullptr || !scan->table->options.Has("weir.on-error")) return file_says;
+  return scan->table->options.String("weir.on-error") == "fail";
+}
+
 }  // namespace
 
 Status Graph::Build(const Factories& factories, const ScanSettings& defaults, io::Clock& clock,
@@ -61,6 +80,7 @@ Status Graph::Build(const Factories& factories, const ScanSettings& defaults, io
     NodeState& state = nodes_[node.id];
     state.node = &node;
     state.out = std::make_unique<Edge>(*this, node.id);
+    state.fail_on_dead = FailsOnDead(node, fail_on_dead_);
     for (const plan::Input& input : node.inputs) {
       CHECK(input.node < node.id || input.edge == plan::Edge::kDead);
       nodes_[input.node].consumers[static_cast<int>(input.edge)].push_back(node.id);
@@ -106,6 +126,7 @@ void Graph::Resume(size_t scan) {
   for (const NodeState& state : nodes_) {
     if (state.scan == static_cast<int>(scan)) Advance(state.node->id, watermark);
   }
+  FlushDead();
 }
 
 Result<Scan::Outcome> Graph::Poll(size_t scan) {
@@ -127,8 +148,62 @@ void Graph::Emit(plan::NodeId from, plan::Edge edge, const Batch& batch) {
   if (!error_.ok() || batch.selected_count() == 0) return;
   NodeState& state = nodes_[from];
   if (edge == plan::Edge::kLate) CountWoke(state, batch);
-  if (edge == plan::Edge::kDead && fail_on_dead_) return FailOnDead(batch);
-  for (const plan::NodeId to : state.consumers[static_cast<int>(edge)]) Deliver(to, batch);
+  if (edge == plan::Edge::kDead && state.fail_on_dead) return FailOnDead(batch);
+  for (const plan::NodeId to : state.consumers[static_cast<int>(edge)]) {
+    if (edge == plan::Edge::kDead)
+      KeepDead(to, batch);
+    else
+      Deliver(to, batch);
+  }
+}
+
+void Graph::KeepDead(plan::NodeId to, const Batch& batch) {
+  WaitingDead& waiting = waiting_dead_.emplace_back();
+  waiting.to = to;
+  waiting.rows.Reset(plan::DeadLetterSchema());
+  batch.ForEachSelected([&](uint32_t row) { waiting.rows.AppendRow(batch, row); });
+}
+
+void Graph::FlushDead() {
+  // What is delivered may fail in turn, into the dead letters of another table.
+  while (!waiting_dead_.empty() && error_.ok()) {
+    std::vector<WaitingDead> all = std::move(waiting_dead_);
+    waiting_dead_.clear();
+    std::ranges::stable_sort(all, {}, &WaitingDead::to);
+    for (size_t from = 0, end = 0; from < all.size(); from = end) {
+      while (end < all.size() && all[end].to == all[from].to) ++end;
+      std::vector<WaitingDead> one(std::make_move_iterator(all.begin() + from),
+                                   std::make_move_iterator(all.begin() + end));
+      DeliverInOrder(one);
+    }
+  }
+}
+
+void Graph::DeliverInOrder(std::vector<WaitingDead>& letters) {
+  const Batch& first = letters.front().rows;
+  const bool of_one_partition = std::ranges::all_of(letters, [&](const WaitingDead& w) {
+    return !w.rows.positions.empty() && w.rows.partition == first.partition &&
+           w.rows.source == first.source && w.rows.watermarks.empty() == first.watermarks.empty();
+  });
+  if (letters.size() == 1 || !of_one_partition) {  // fired windows come in the order of their ends
+    for (const WaitingDead& w : letters) Deliver(w.to, w.rows);
+    return;
+  }
+  struct At {
+    int64_t position;
+    const Batch* batch;
+    uint32_t row;
+  };
+  std::vector<At> order;
+  for (const WaitingDead& w : letters) {
+    for (uint32_t row = 0; row < w.rows.rows(); ++row)
+      order.push_back({w.rows.positions[row], &w.rows, row});
+  }
+  std::ranges::stable_sort(order, {}, &At::position);
+  Batch merged;
+  merged.Reset(plan::DeadLetterSchema());
+  for (const At& at : order) merged.AppendRow(*at.batch, at.row);
+  Deliver(letters.front().to, merged);
 }
 
 void Graph::Deliver(plan::NodeId to, const Batch& batch) {

@@ -76,11 +76,23 @@ class Graph {
     const plan::Node* node = nullptr;
     std::unique_ptr<Edge> out;
     std::unique_ptr<flow::Operator> op;
+    bool fail_on_dead = false;  // weir.on-error of the file; of a scan its table's, where it says
     int scan = -1;
     int sink = -1;
     std::vector<plan::NodeId> consumers[3];  // by plan::Edge
     TimestampMs watermark = kWatermarkNone;
   };
+
+  // Dead letters wait until the rows that a scan has pushed are through all nodes: nodes in a chain
+  // fail one after the other, and what they refuse leaves in reading order all the same, however
+  // many rows a batch has.
+  struct WaitingDead {
+    plan::NodeId to;
+    Batch rows;
+  };
+  void KeepDead(plan::NodeId to, const Batch& batch);
+  void FlushDead();
+  void DeliverInOrder(std::vector<WaitingDead>& letters);  // all to one node
 
   void Emit(plan::NodeId from, plan::Edge edge, const Batch& batch);
   void Deliver(plan::NodeId to, const Batch& batch);
@@ -94,6 +106,7 @@ class Graph {
   std::vector<NodeState> nodes_;
   std::vector<std::unique_ptr<Scan>> scans_;
   std::vector<Sink> sinks_;
+  std::vector<WaitingDead> waiting_dead_;
   Status error_;
 };
 
