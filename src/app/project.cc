@@ -1,5 +1,9 @@
 #include "app/project.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "app/places.h"
 #include "app/secrets.h"
 #include "base/log.h"
 #include "connectors/registry.h"
@@ -69,7 +73,21 @@ Result<Project> LoadProject(World& world, const Invocation& invocation) {
   if (project.ok()) project.pipeline = project.output.plan->pipeline_name;
   project.instance = project.config.instance.value_or(DefaultInstance(world.machine()));
   project.state_directory = StateDirectory(invocation, project.config, stem);
+  if (project.ok()) {
+    project.AddDiagnostics(
+        FindSharedPlaces(world.files(), *project.output.plan, project.state_directory));
+  }
   return project;
+}
+
+void Project::AddDiagnostics(std::vector<plan::Diagnostic> found) {
+  for (plan::Diagnostic& d : found) {
+    if (d.severity == plan::Diagnostic::Severity::kError) output.plan = nullptr;
+    output.diagnostics.push_back(std::move(d));
+  }
+  std::ranges::stable_sort(output.diagnostics, {}, [](const plan::Diagnostic& d) {
+    return std::pair(d.position.line, d.position.column);
+  });
 }
 
 std::string Project::Diagnostics(bool json) const {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/cli.h"
 #include "app/config.h"
@@ -22,6 +23,8 @@ struct Project {
   std::string state_directory;
 
   bool ok() const { return output.plan != nullptr; }
+  // An error among them takes the plan away.
+  void AddDiagnostics(std::vector<plan::Diagnostic> found);
   // All diagnostics, as text or JSON.
   std::string Diagnostics(bool json) const;
 };

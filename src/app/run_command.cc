@@ -6,6 +6,7 @@
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/node_table.h"
+#include "app/places.h"
 #include "app/progress.h"
 #include "app/project.h"
 #include "app/start_heartbeat.h"
@@ -220,6 +221,8 @@ int RunCommand(World& world, const Invocation& invocation) {
       PrintError(diagnostics);
     return kExitConfig;
   }
+  if (const Status status = CheckDatabaseFiles(world.files(), *project->output.plan); !status.ok())
+    return ReportFailure(status, invocation.json);
   return Runner(world, invocation, std::move(*project)).Run();
 }
 

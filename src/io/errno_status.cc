@@ -14,6 +14,7 @@ Code CodeFor(int error, CallKind kind) {
     case ENOENT:
       return Code::kNotFound;
     case ENOTDIR:
+    case ELOOP:  // links that lead nowhere
       return kind == CallKind::kOpenForWrite ? Code::kCannotCreate : Code::kNotFound;
     case EEXIST:
     case ENOTEMPTY:
@@ -24,7 +25,6 @@ Code CodeFor(int error, CallKind kind) {
     case EPERM:
     case EROFS:
     case EISDIR:
-    case ELOOP:
     case ENAMETOOLONG:
     case ETXTBSY:
       return kind == CallKind::kOpenForWrite ? Code::kCannotCreate : Code::kInvalid;

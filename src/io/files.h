@@ -94,6 +94,10 @@ class Files {
   virtual Result<SpaceInfo> Space(const std::string& path) = 0;
   virtual std::string AbsolutePath(
       const std::string& path) = 0;  // lexical, against the working directory
+  // Absolute, and with every link followed as far as the path exists; what does not exist yet is
+  // kept as it is written (a link to a file that is still to be made is followed). Two names of one
+  // place are one text.
+  virtual std::string RealPath(const std::string& path) = 0;
 };
 
 // Whole small files. WriteFileAtomically: temporary name in the same directory, sync, rename, sync

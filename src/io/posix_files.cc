@@ -278,4 +278,22 @@ std::string PosixFiles::AbsolutePath(const std::string& path) {
   return out;
 }
 
+std::string PosixFiles::RealPath(const std::string& path) {
+  constexpr int kLinksMax = 40;  // as the kernel; beyond it the path cannot be opened either
+  namespace fs = std::filesystem;
+  std::error_code error;
+  // Not normalised first: "link/.." is the parent of what the link points at.
+  fs::path full = fs::path(path).is_relative() ? fs::current_path(error) / path : fs::path(path);
+  for (int links = 0; links < kLinksMax; ++links) {
+    const fs::path real = fs::weakly_canonical(full, error);
+    if (error) break;
+    full = real;
+    // What is left of links points at what does not exist yet.
+    const fs::path target = fs::read_symlink(full, error);
+    if (error) break;
+    full = target.is_relative() ? full.parent_path() / target : target;
+  }
+  return AbsolutePath(full.string());
+}
+
 }  // namespace weir::io

@@ -27,6 +27,7 @@ class PosixFiles : public Files {
   Status CheckWritable(const std::string& directory) override;
   Result<SpaceInfo> Space(const std::string& path) override;
   std::string AbsolutePath(const std::string& path) override;
+  std::string RealPath(const std::string& path) override;
 };
 
 }  // namespace weir::io

@@ -196,6 +196,7 @@ Result<SpaceInfo> SimFiles::Space(const std::string& path) {
 }
 
 std::string SimFiles::AbsolutePath(const std::string& path) { return NormalizeSimPath(path); }
+std::string SimFiles::RealPath(const std::string& path) { return NormalizeSimPath(path); }
 
 std::unique_ptr<SimFiles> SimFiles::AfterKill() const {
   const std::lock_guard lock(world_->mutex);

@@ -102,6 +102,7 @@ class SimFiles : public Files {
   Status CheckWritable(const std::string& directory) override;
   Result<SpaceInfo> Space(const std::string& path) override;
   std::string AbsolutePath(const std::string& path) override;  // the working directory is "/"
+  std::string RealPath(const std::string& path) override;      // there are no links
 
   // The next worlds. This one stays as it is; handles into it belong to it.
   std::unique_ptr<SimFiles> AfterPowerCut(uint64_t seed, PowerCutReport* report = nullptr) const;

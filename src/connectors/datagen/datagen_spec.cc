@@ -195,7 +195,8 @@ std::vector<int> AllPhysical(const plan::TableDef& table) {
 void Check(const plan::TableDef& table, bool, std::vector<plan::Diagnostic>& out) {
   const auto plan = MakeGeneratorPlan(table, AllPhysical(table));
   if (!plan.has_value())
-    out.push_back({plan::Diagnostic::Severity::kError, table.position, plan.error().message(), ""});
+    out.push_back(
+        {plan::Diagnostic::Severity::kError, plan::Position{}, plan.error().message(), ""});
 }
 
 bool Bounded(const plan::TableDef& table) {

@@ -55,6 +55,8 @@ class BoundedCatalog : public FileCatalog {
 Status BoundedCatalog::TakeList(const std::map<uint64_t, SavedFile>& saved) {
   Listing listing = ListInputs(files_, options_.path);
   if (!listing.unreadable.empty()) return Status(Code::kInvalid, listing.unreadable.front());
+  for (const std::string& what : listing.left_out)
+    LogWarning("source_leaves_out", {{"source", options_.table}, {"what", what}});
   if (listing.base_missing)
     return Status(Code::kInvalid, "no such file or directory: " + options_.path);
   // Positions without a list: the table was followed until now. A file keeps its number.
@@ -70,8 +72,7 @@ Status BoundedCatalog::TakeList(const std::map<uint64_t, SavedFile>& saved) {
     const FileKey key = KeyOf(file.stat);
     const auto known = numbers.find(key);
     const uint64_t number = known != numbers.end() ? known->second : next++;
-    if (known != numbers.end())
-      numbers.erase(known);  // a second name of one file is a second input
+    if (known != numbers.end()) numbers.erase(known);
     list_.push_back({number, file.path, key, file.stat.size, file.stat.mtime_ns, false});
   }
   list_changed_ = true;

@@ -10,6 +10,29 @@ namespace {
 
 constexpr size_t kInputBytes = 64 << 10;
 
+// Compressed in a way that is not read here. Taken for text, such a file would be a dead letter for
+// every scrap between two bytes that happen to be line feeds.
+std::string_view ForeignCompression(std::string_view head) {
+  static constexpr struct {
+    std::string_view magic, name;
+  } kForeign[] = {
+      {{"\xfd"
+        "7zXZ\0",
+        6},
+       "xz"},
+      {{"PK\x03\x04", 4}, "zip"},
+      {{"\x04\x22\x4d\x18", 4}, "lz4"},
+      {{"7z\xbc\xaf\x27\x1c", 6}, "7z"},
+  };
+  for (const auto& foreign : kForeign) {
+    if (head.starts_with(foreign.magic)) return foreign.name;
+  }
+  // BZh, the block size, and the digits of pi that begin a block.
+  const bool bzip2 = head.starts_with("BZh") && head.size() >= 10 && head.substr(4, 6) == "1AY&SY";
+  return bzip2 ? "bzip2" : "";
+}
+constexpr size_t kForeignMagicBytes = 10;
+
 }  // namespace
 
 Result<std::unique_ptr<Content>> Content::Open(io::Files& files, const std::string& path,
@@ -28,10 +51,15 @@ Result<size_t> Content::ReadDisk(uint64_t offset, std::span<char> out) {
 // be a magic number is not taken for text.
 Status Content::DetectKind() {
   if (kind_known_) return Status::Ok();
-  magic_.resize(Inflater::kMagicBytes);
+  static_assert(kForeignMagicBytes >= Inflater::kMagicBytes);
+  magic_.resize(kForeignMagicBytes);
   WEIR_ASSIGN_OR_RETURN(const size_t n, ReadDisk(0, magic_));
   magic_.resize(n);
-  kind_known_ = n == Inflater::kMagicBytes;
+  if (const std::string_view foreign = ForeignCompression(magic_); !foreign.empty()) {
+    return Status(Code::kCorruption, path_ + " is compressed with " + std::string(foreign) +
+                                         ": gzip and zstd are read, else keep it out of the path");
+  }
+  kind_known_ = n >= Inflater::kMagicBytes;
   compressed_ = Inflater::ForMagic(magic_) != nullptr;
   return Status::Ok();
 }

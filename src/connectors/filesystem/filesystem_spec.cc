@@ -78,6 +78,12 @@ void CheckSink(const plan::TableDef& table, const plan::OptionValue& path,
             "declare it VIRTUAL, or leave it out");
     }
   }
+  if (!table.primary_key.empty()) {
+    out.push_back({Diagnostic::Severity::kNote, table.position,
+                   "the PRIMARY KEY of " + table.name +
+                       " has no effect: rows are added to a file, none is replaced",
+                   ""});
+  }
   const plan::OptionValue* if_exists = table.options.Find("weir.sink.if-exists");
   if (table.options.Has("weir.sink.if-exists") && RollingByOptions(table)) {
     Error(out, if_exists->key_position,
@@ -90,7 +96,12 @@ void Check(const plan::TableDef& table, bool as_sink, std::vector<Diagnostic>& o
   if (path == nullptr) return;  // required: said elsewhere
   const auto local = LocalPath(path->text);
   if (!local.has_value()) return Error(out, path->value_position, local.error().message());
-  if (as_sink) CheckSink(table, *path, out);
+  if (as_sink) return CheckSink(table, *path, out);
+  // A shell's ** would be taken as *, which is another set of files.
+  if (local->find("**") != std::string::npos) {
+    Error(out, path->value_position, "'path' has **, which patterns do not know here",
+          "a directory stands for every file below it, at any depth: end the path there");
+  }
 }
 
 bool Bounded(const plan::TableDef& table) { return !table.options.Has("source.monitor-interval"); }

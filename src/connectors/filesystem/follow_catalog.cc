@@ -85,6 +85,10 @@ void FollowCatalog::Note(const Listing& listing) {
     if (noted_.insert(trouble).second)
       LogWarning("source_cannot_look", {{"source", options_.table}, {"why", trouble}});
   }
+  for (const std::string& what : listing.left_out) {
+    if (noted_.insert(what).second)
+      LogWarning("source_leaves_out", {{"source", options_.table}, {"what", what}});
+  }
   if (listing.base_missing && noted_.insert(options_.path).second) {
     LogWarning("source_waits_for_path", {{"source", options_.table}, {"path", options_.path}});
   }

@@ -71,6 +71,12 @@ class Lister {
     const auto same_path = [](const InputFile& a, const InputFile& b) { return a.path == b.path; };
     out_.files.erase(std::unique(out_.files.begin(), out_.files.end(), same_path),
                      out_.files.end());
+    // One file under two names (a link beside what it points at) is one input: its first name
+    // stands for it. Copies have inodes of their own.
+    std::set<std::pair<uint64_t, uint64_t>> seen;
+    std::erase_if(out_.files, [&](const InputFile& file) {
+      return !seen.insert({file.stat.device, file.stat.inode}).second;
+    });
     return std::move(out_);
   }
 
@@ -81,7 +87,8 @@ class Lister {
       if (!out_.base_missing) out_.unreadable.push_back(stat.error().message());
       return;
     }
-    AddAny(path, *stat);
+    if (stat->is_regular || stat->is_directory) return AddAny(path, *stat);
+    out_.unreadable.push_back(NoFile(path));
   }
 
   // `components` from `index` on, below the existing directory `directory`.
@@ -118,6 +125,9 @@ class Lister {
   }
 
  private:
+  static std::string NoFile(const std::string& path) {
+    return path + " is neither a file nor a directory";
+  }
   // Gone between listing and looking is normal; everything else is worth a word.
   void Note(const Status& status) {
     if (status.code() != Code::kNotFound) out_.unreadable.push_back(status.message());
@@ -128,7 +138,7 @@ class Lister {
     if (stat.is_regular) {
       out_.files.push_back({path, stat});
     } else {
-      out_.unreadable.push_back(path + " is neither a file nor a directory");
+      out_.left_out.push_back(NoFile(path));
     }
   }
 

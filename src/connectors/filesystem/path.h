@@ -30,16 +30,20 @@ struct InputFile {
 struct Listing {
   std::vector<InputFile> files;  // by path
   std::vector<std::string>
-      unreadable;             // directories and files that could not be looked at, with the reason
+      unreadable;  // directories and files that could not be looked at, with the reason
+  std::vector<std::string>
+      left_out;               // what is no file (a socket, a pipe, a device), found on the way
   bool base_missing = false;  // the file, or the directory that a pattern begins with, is not there
 };
 
-// The regular files that `path` (absolute, of LocalPath) stands for, sorted by path:
+// The regular files that `path` (absolute, of LocalPath) stands for, sorted by path, each once
+// whatever links lead to it:
 //   a file        itself
 //   a directory   every file below it, at any depth; names that begin with '.' are left out (files
 //   in progress) a pattern     every match; a matching directory stands for the files below it
-// What is neither file nor directory (a socket, a pipe) is left out and named in `unreadable`. A
-// file that goes away meanwhile is not an error.
+// What is neither file nor directory (a socket, a pipe) is left out and named in `left_out`; where
+// `path` itself is one, in `unreadable`. A file that goes away meanwhile is not an error, nor is a
+// link that points at nothing.
 Listing ListInputs(io::Files& files, const std::string& path);
 
 }  // namespace weir::connectors

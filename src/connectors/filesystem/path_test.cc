@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <random>
+#include <string>
+
 #include "connectors/filesystem/file_identity.h"
+#include "io/posix_files.h"
 #include "io/sim_files.h"
 
 namespace weir::connectors {
@@ -72,6 +77,37 @@ TEST_CASE("a file whose name looks like a pattern is read as such") {
   files.PutFile("/a1", "y");
   CHECK(ListInputs(files, "/a[1]").files.at(0).path == "/a[1]");
   CHECK(ListInputs(files, "/a[1").base_missing == false);
+}
+
+TEST_CASE("a file with two names is one input; links that lead nowhere and pipes are left out") {
+  namespace fs = std::filesystem;
+  const fs::path dir =
+      fs::temp_directory_path() / ("weir-path-test-" + std::to_string(std::random_device()()));
+  REQUIRE(fs::create_directories(dir / "d"));
+  io::PosixFiles files;
+  REQUIRE(io::WriteFileAtomically(files, dir / "b", "x").ok());
+  REQUIRE(io::WriteFileAtomically(files, dir / "copy", "x").ok());
+  fs::create_symlink("b", dir / "a");
+  fs::create_hard_link(dir / "b", dir / "c");
+  fs::create_symlink("nowhere", dir / "gone");
+  fs::create_symlink("loop", dir / "loop");
+  fs::create_symlink("..", dir / "d/up");
+  fs::create_symlink("/dev/null", dir / "pipe");
+  const Listing all = ListInputs(files, dir.string());
+  REQUIRE(all.files.size() == 2);
+  CHECK(all.files[0].path == (dir / "a").string());
+  CHECK(all.files[1].path == (dir / "copy").string());
+  CHECK(all.unreadable.empty());
+  REQUIRE(all.left_out.size() == 1);
+  CHECK(all.left_out[0] == (dir / "pipe").string() + " is neither a file nor a directory");
+  CHECK(ListInputs(files, dir / "*").files.size() == 2);
+  CHECK(ListInputs(files, dir / "loop").base_missing);
+  CHECK(ListInputs(files, dir / "pipe").unreadable.size() == 1);
+  // The real path is one text for all names of a place, also of what is not there yet.
+  CHECK(files.RealPath(dir / "a") == (dir / "b").string());
+  CHECK(files.RealPath(dir / "d/up/d/../gone") == (dir / "nowhere").string());
+  CHECK(files.RealPath(dir / "d/new") == (dir / "d/new").string());
+  fs::remove_all(dir);
 }
 
 TEST_CASE("saved positions and lists survive, damaged ones do not") {

@@ -38,7 +38,7 @@ void Check(const plan::TableDef& table, bool, std::vector<Diagnostic>& out) {
   const std::string name = SqliteTableName(table);
   if (name.empty() || ToLowerAscii(name).starts_with("sqlite_") ||
       EqualsIgnoreCase(name, kReceiptsTable)) {
-    error(table.position, "'" + name + "' cannot be the name of a table in SQLite");
+    error(plan::Position{}, "'" + name + "' cannot be the name of a table in SQLite");
   }
   for (const plan::ColumnDef& column : table.columns) {
     if (column.kind == plan::ColumnDef::Kind::kMetadata && !column.is_virtual) {
