@@ -55,6 +55,8 @@ Result<int64_t> Parse(std::string_view text, std::span<const Unit> units, int64_
   size_t digits = 0;
   while (digits < trimmed.size() && trimmed[digits] >= '0' && trimmed[digits] <= '9') ++digits;
   if (digits == 0) return fail("it starts with a whole number that is not negative");
+  if (digits < trimmed.size() && (trimmed[digits] == '.' || trimmed[digits] == ','))
+    return fail("the number is not whole: take a smaller unit");
   const std::string unit_name = ToLowerAscii(TrimAscii(trimmed.substr(digits)));
   if (unit_name.empty()) return fail("the unit is missing");
   const Unit* unit = nullptr;

@@ -5,6 +5,12 @@
 namespace weir {
 namespace {
 
+TEST_CASE("a number that is not whole is refused as such") {
+  CHECK(ParseDurationMs("1.5 s").error().message() ==
+        "'1.5 s' is no duration: the number is not whole: take a smaller unit, as in '2 s'");
+  CHECK(ParseSizeBytes("0,5 GiB").error().message().find("not whole") != std::string::npos);
+}
+
 TEST_CASE("a duration is a whole number and a unit") {
   struct Case {
     std::string_view given;

@@ -125,10 +125,19 @@ const ScopeColumn* ExprBinder::FindColumn(const ExprAst& ast) {
   }
   if (found != nullptr || !scope_.complete || name.reported) return found;
   if (table != nullptr && !table_known) {
-    diagnostics_.Error(ast.at, "there is no table " + *table + " in FROM");
+    std::vector<std::string_view> tables;
+    for (const ScopeColumn& column : scope_.columns) {
+      if (tables.empty() || tables.back() != column.table) tables.push_back(column.table);
+    }
+    diagnostics_.Error(ast.at, "there is no table " + *table + " in FROM",
+                       tables.empty() ? "" : "there is " + JoinNames(tables));
     return nullptr;
   }
-  std::string hint = DidYouMean(name.text, names);
+  std::string hint;
+  for (const auto& [misnomer, meant] : scope_.misnomers) {
+    if (misnomer == name.text && table == nullptr) hint = meant;
+  }
+  if (hint.empty()) hint = DidYouMean(name.text, names);
   if (hint.empty()) hint = scope_.hint;
   if (hint.empty() && names.size() <= 12) hint = "there are " + JoinNames(names);
   diagnostics_.Error(
@@ -155,6 +164,16 @@ bool ExprBinder::BindNiladic(const ExprAst& ast) {
     return true;
   }
   return false;
+}
+
+void AddAliasMisnomers(const SelectAst& select, Scope& scope) {
+  for (const SelectItem& item : select.items) {
+    if (!item.alias) continue;
+    scope.misnomers.emplace_back(item.alias->text,
+                                 item.alias->text +
+                                     " is an alias of the SELECT list, which only the result has: "
+                                     "write its expression again");
+  }
 }
 
 ExprPtr ExprBinder::BindColumn(const ExprAst& ast) {

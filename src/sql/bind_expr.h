@@ -28,7 +28,12 @@ struct Scope {
   bool complete = true;
   // What a hint may say when a name is not found ("" = nothing).
   std::string hint;
+  // Names that are no columns here, and what is meant by them.
+  std::vector<std::pair<std::string, std::string>> misnomers;
 };
+
+// Aliases of the SELECT list, which no other clause knows.
+void AddAliasMisnomers(const SelectAst& select, Scope& scope);
 
 class ExprBinder {
  public:

@@ -1,6 +1,7 @@
 // What stands in FROM: tables, views, derived tables, windows, LATE and DEAD_LETTERS.
 #include <utility>
 
+#include "base/units.h"
 #include "sql/bind_query.h"
 #include "sql/bind_table.h"
 #include "sql/keywords.h"
@@ -12,7 +13,12 @@ using plan::NodeId;
 
 Entry* FindEntry(Context& context, const Name& name, std::string_view what) {
   const auto it = context.entries.find(name.text);
-  if (it != context.entries.end()) return &it->second;
+  if (it != context.entries.end()) {
+    if (!it->second.being_defined) return &it->second;
+    context.diagnostics.Error(name.at, "the view " + name.text + " reads itself",
+                              "a view reads what stands above it in the file");
+    return nullptr;
+  }
   const auto later = context.later.find(name.text);
   if (later != context.later.end() && later->second.line >= name.at.line) {
     context.diagnostics.Error(
@@ -243,6 +249,38 @@ bool QueryBinder::BindTimeColumn(const TableRef& ref, const Relation& relation, 
   return true;
 }
 
+// HOP(.., slide, size) and CUMULATE(.., step, max) are not here yet; what is wrong with their
+// intervals would be wrong then too, and is said now.
+void QueryBinder::CheckLaterSizes(const TableRef& ref) {
+  const bool hop = ref.function == "HOP";
+  const char* const small = hop ? "slide" : "step";
+  const char* const large = hop ? "size" : "max size";
+  if (ref.sizes.size() < 2) return;
+  int64_t ms[2] = {0, 0};
+  for (size_t i = 0; i < 2; ++i) {
+    if (ref.sizes[i]->kind != ExprAst::Kind::kInterval) return;
+    if (!IntervalMs(*ref.sizes[i], diagnostics_, &ms[i], nullptr)) return;
+  }
+  bool positive = true;
+  for (size_t i = 0; i < 2; ++i) {
+    if (ms[i] > 0) continue;
+    positive = false;
+    diagnostics_.Error(ref.sizes[i]->at, std::string("the ") + (i == 0 ? small : large) + " of " +
+                                             ref.function + " must be more than 0");
+  }
+  if (!positive) return;
+  const std::string order =
+      "the order is " + ref.function + "(TABLE t, DESCRIPTOR(ts), " + small + ", " + large + ")";
+  const std::string both = std::string("the ") + large + " of " + ref.function + " (" +
+                           FormatDurationMs(ms[1]) + ") must ";
+  const std::string than = std::string("its ") + small + " (" + FormatDurationMs(ms[0]) + ")";
+  if (ms[1] < ms[0]) {
+    diagnostics_.Error(ref.sizes[1]->at, both + "not be shorter than " + than, order);
+  } else if (ms[1] % ms[0] != 0) {
+    diagnostics_.Error(ref.sizes[1]->at, both + "be a whole multiple of " + than, order);
+  }
+}
+
 void QueryBinder::BindWindow(const TableRef& ref, Source& source) {
   WindowSpec spec;
   spec.function = ref.function;
@@ -251,6 +289,7 @@ void QueryBinder::BindWindow(const TableRef& ref, Source& source) {
   bool ok = true;
   if (ref.function == "HOP" || ref.function == "CUMULATE") {
     diagnostics_.Error(ref.at, NotInThisVersion("the window " + ref.function));
+    CheckLaterSizes(ref);
     ok = false;
   } else {
     spec.kind = ref.function == "SESSION" ? plan::WindowNode::Kind::kSession

@@ -406,8 +406,12 @@ BoundSelect QueryBinder::BindGrouped(const SelectAst& select, const Source& sour
   Grouping grouping;
   AddToScope(source, grouping.scope);
   grouping.alias = source.alias;
-  grouping.scope.hint =
-      "window_start, window_end and window_time are known in SELECT, GROUP BY and HAVING only";
+  for (const char* name : {"window_start", "window_end", "window_time"}) {
+    grouping.scope.misnomers.emplace_back(
+        name,
+        "window_start, window_end and window_time are known in SELECT, GROUP BY and HAVING only");
+  }
+  AddAliasMisnomers(select, grouping.scope);
   for (const ScopeColumn& column : grouping.scope.columns) {
     grouping.scope_schema.fields.push_back({column.name, column.type});
   }

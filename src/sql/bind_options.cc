@@ -140,6 +140,14 @@ void OptionBinder::BindSettings(const std::vector<StatementAst>& script, plan::P
   }
   plan.settings.Declare(plan::SetOptionSpecs());
   plan.pipeline_name = plan.settings.String("pipeline.name");
+  if (plan.settings.Has("pipeline.name")) {
+    const std::string mistake = NameMistake(plan.pipeline_name);
+    if (!mistake.empty()) {
+      diagnostics_.Error(plan.settings.Find("pipeline.name")->value_position,
+                         "pipeline.name: the name " + mistake,
+                         "receipts in databases and log lines carry it");
+    }
+  }
   if (plan.pipeline_name.empty()) plan.pipeline_name = StemOf(input_.file_name);
   const OptionValue* zone = plan.settings.Find("table.local-time-zone");
   const Result<SessionZone> parsed = ParseZone(zone->text);
@@ -172,7 +180,11 @@ bool OptionBinder::FindConnector(const OptionAst& option, plan::TableDef& table)
                        "there are " + list);
     return false;
   }
-  const std::string near = DidYouMean(option.value, names);
+  std::string near = DidYouMean(option.value, names);
+  for (const std::string_view name : names) {
+    if (near.empty() && option.value.size() >= 3 && name.starts_with(option.value))
+      near = "did you mean " + std::string(name) + "?";  // 'file' for 'filesystem'
+  }
   diagnostics_.Error(option.value_at, "unknown connector '" + option.value + "'",
                      near.empty() ? "there are " + list : near);
   return false;
@@ -203,7 +215,13 @@ void OptionBinder::UnknownOption(const OptionAst& option, const plan::TableDef& 
   for (const auto& specs : SpecsOf(table)) {
     for (const OptionSpec& spec : specs) names.push_back(spec.name);
   }
-  diagnostics_.Error(option.key_at, "unknown option " + option.key, DidYouMean(option.key, names));
+  std::string hint = DidYouMean(option.key, names);
+  for (const std::string_view name : names) {
+    // 'monitor-interval' for 'source.monitor-interval'.
+    if (hint.empty() && name.ends_with("." + option.key))
+      hint = "did you mean " + std::string(name) + "?";
+  }
+  diagnostics_.Error(option.key_at, "unknown option " + option.key, std::move(hint));
 }
 
 void OptionBinder::BindOption(const OptionAst& option, plan::TableDef& table) {

@@ -99,7 +99,18 @@ BoundSelect QueryBinder::BindPlain(const SelectAst& select, const std::vector<So
   }
   if (select.from.size() == 1 && select.from[0].kind == TableRef::Kind::kDeadLetters) {
     scope.hint = "dead letters have stage, code, message, raw, record, source, part, pos and ts";
+    for (const auto& [there, here] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"error", "message"},
+                                                                    {"reason", "message"},
+                                                                    {"line", "pos"},
+                                                                    {"offset", "pos"},
+                                                                    {"partition", "part"},
+                                                                    {"payload", "raw"},
+                                                                    {"table", "source"}}) {
+      scope.misnomers.emplace_back(there, "did you mean " + std::string(here) + "?");
+    }
   }
+  AddAliasMisnomers(select, scope);
   const size_t before = diagnostics_.errors();
   ExprBinder binder(diagnostics_, context_.plan.zone, scope);
   for (const ExprAstPtr& on : select.on) binder.BindCondition(*on, "ON");

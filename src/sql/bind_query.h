@@ -77,6 +77,7 @@ class QueryBinder {
   Relation BindDerived(const TableRef& ref);
   void BindWindow(const TableRef& ref, Source& source);
   bool BindSizes(const TableRef& ref, WindowSpec& spec);
+  void CheckLaterSizes(const TableRef& ref);
   bool BindTimeColumn(const TableRef& ref, const Relation& relation, WindowSpec& spec);
   void RenameColumns(const TableRef& ref, Relation& relation);
   void AddToScope(const Source& source, Scope& scope) const;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "sql/bind_expr.h"
+#include "sql/keywords.h"
 #include "sql/types.h"
 
 namespace weir::sql {
@@ -13,19 +14,6 @@ using plan::ColumnDef;
 using plan::TableDef;
 
 namespace {
-
-// A name becomes part of file names (spool/NAME, dead/NAME.jsonl) and of log lines.
-std::string NameMistake(std::string_view name) {
-  if (name.size() > 100) return "is longer than 100 bytes";
-  if (name.starts_with('.')) return "begins with a dot";
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '/' || c == '\\' || byte < 0x20 || byte == 0x7F) {
-      return "holds a slash or a control character";
-    }
-  }
-  return "";
-}
 
 class TableBinder {
  public:
@@ -155,10 +143,13 @@ class TableBinder {
       diagnostics_.Error(
           name.at,
           "a watermark needs TIMESTAMP(3) or TIMESTAMP_LTZ(3), " + name.text + " is " + Shown(type),
-          type.IsTimestamp() ? "event time is in milliseconds"
-                             : "a computed column can convert it, as in t AS "
-                               "TO_TIMESTAMP(" +
-                                   name.text + ")");
+          type.IsTimestamp()
+              ? "event time is in milliseconds: declare it " + name.text + " " +
+                    (type.kind == TypeKind::kTimestamp ? "TIMESTAMP(3)" : "TIMESTAMP_LTZ(3)")
+          : type.IsNumeric()
+              ? "a computed column can convert it: t AS TO_TIMESTAMP_LTZ(" + name.text +
+                    ", 0) from seconds, 3 from milliseconds"
+              : "a computed column can convert it, as in t AS TO_TIMESTAMP(" + name.text + ")");
       return;
     }
     plan::WatermarkDef watermark;

@@ -47,7 +47,8 @@ struct View {
 struct Entry {
   Position at;
   std::optional<Table> table;
-  std::optional<View> view;  // neither: a definition with a syntax error
+  std::optional<View> view;    // neither: a definition with a syntax error, or one being read
+  bool being_defined = false;  // a view while its own SELECT is bound
 };
 
 // What all binders share. One for a Compile.

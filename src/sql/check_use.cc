@@ -43,8 +43,16 @@ void CheckOptionRoles(const TableDef& table, bool as_sink, Position at, Diagnost
   }
 }
 
-// The bytes of a record: its value, and its key where there is one. Messages point at the table's
-// name: the format's option is gone by now.
+// Where a message about a table points: at the option that it names, else at the table's name.
+Position PlaceOf(const TableDef& table, std::string_view message) {
+  for (const auto& [name, value] : table.options.all()) {
+    if (value.value_position.line != 0 && message.find(name) != std::string_view::npos)
+      return value.value_position;
+  }
+  return table.position;
+}
+
+// The bytes of a record: its value, and its key where there is one.
 struct Part {
   const char* what;
   const std::string& format;
@@ -80,8 +88,9 @@ void CheckDecoder(const TableDef& table, Diagnostics& diagnostics) {
     if (!CheckRaw(table, part, diagnostics)) continue;
     const auto decoder = NewRowDecoder(part.spec, fields);
     if (decoder) continue;
-    diagnostics.Error(table.position, "the format " + part.format + part.what + " cannot read " +
-                                          table.name + ": " + decoder.error().message());
+    diagnostics.Error(PlaceOf(table, decoder.error().message()),
+                      "the format " + part.format + part.what + " cannot read " + table.name +
+                          ": " + decoder.error().message());
   }
 }
 
@@ -119,7 +128,7 @@ bool CheckConnector(const TableDef& table, bool as_sink, Diagnostics& diagnostic
   table.connector->check(table, as_sink, found);
   const size_t before = diagnostics.errors();
   for (plan::Diagnostic& d : found) {
-    const Position at = d.position.line == 0 ? table.position : d.position;
+    const Position at = d.position.line == 0 ? PlaceOf(table, d.message) : d.position;
     switch (d.severity) {
       case plan::Diagnostic::Severity::kError:
         diagnostics.Error(at, std::move(d.message), std::move(d.hint));

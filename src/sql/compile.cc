@@ -23,7 +23,9 @@ void BindCreateView(const StatementAst& ast, Context& context) {
   if (entry == nullptr || ast.broken) return;
   const std::string& name = ast.name.text;
   QueryBinder binder(context, name, name, name);
+  entry->being_defined = true;
   BoundSelect bound = binder.Bind(*ast.select);
+  entry->being_defined = false;
   View view;
   view.relation = binder.Materialize(std::move(bound), ast.column_names);
   view.relation.subject = name;

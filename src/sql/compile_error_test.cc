@@ -51,17 +51,26 @@ TEST_CASE(
       {"SELECT k FROM src", ""},
       {"SELEC k FROM src",
        "1:1 expected a statement (SET, CREATE TABLE, CREATE VIEW, INSERT INTO or SELECT), found "
-       "SELEC"},
+       "SELEC | did you mean SELECT?"},
+      {"SELECT k FORM src", "1:15 expected ',' or FROM, found src"},
+      {"SELECT k, * FORM src", "1:13 expected ',' or FROM, found FORM | did you mean FROM?"},
       {"SELECT k src;\nSELECT , FROM src;\nSELECT k FROM src WHERE;",
        "1:13 expected FROM (a SELECT reads a table), found ';'\n2:8 expected an expression, found "
        "','\n"
        "3:24 expected an expression, found ';'"},
       {"SELECT k FROM src SELECT k FROM src", "1:19 expected ';', found SELECT"},
       {"SELECT k FROM src GROUP k", "1:25 expected BY, found k"},
-      {"CREATE TABLE t (a INT", "1:22 expected ')', found the end of the file"},
+      {"CREATE TABLE t (a INT", "1:22 expected ',' or ')', found the end of the file"},
       {"CREATE TABLE t (a INT)",
        "1:23 expected WITH (...), which names the connector, found the end of the file"},
-      {"CREATE TABLE t (a INT,) WITH ()", "1:23 expected a column name, found ')'"},
+      {"CREATE TABLE t (a INT,) WITH ()",
+       "1:23 expected a column, found ')' | the comma in front of it is one too many"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'print',)",
+       "1:52 expected an option, found ')' | the comma in front of it is one too many"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem' 'path' = 'x')",
+       "1:57 expected ',' or ')', found the text 'path'"},
+      {"CREATE TABLE t AS SELECT k FROM src",
+       "1:16 CREATE TABLE .. AS is not in this version | write CREATE TABLE and INSERT INTO"},
       {"CREATE TABLE t (a) WITH ('connector' = 'print')", "1:18 expected a type, found ')'"},
       {"SELECT CASE k END FROM src", "1:15 expected WHEN, found END"},
       {"SELECT 1 +", "1:11 expected an expression, found the end of the file"},
@@ -72,7 +81,32 @@ TEST_CASE(
       // A broken definition is known by name: its uses are not reported too.
       {"CREATE TABLE t (a INT b) WITH ('connector' = 'print');\nINSERT INTO t SELECT x FROM "
        "nowhere; INSERT INTO out SELECT * FROM t;",
-       "1:23 expected ')', found b\n2:29 unknown table or view nowhere"},
+       "1:23 expected ',' or ')', found b\n2:29 unknown table or view nowhere"},
+  });
+}
+
+TEST_CASE("what other dialects and word processors write is named, with what to write here") {
+  Check({
+      {"SELECT k FROM src WHERE v == 1 && a > 2",
+       "1:27 there is no operator == | write =\n1:32 there is no operator && | write AND"},
+      {"SELECT k FROM src WHERE k ILIKE 'a%'",
+       "1:27 the operator ILIKE is not in this version | use LOWER(text) LIKE 'pattern'"},
+      {"SELECT k FROM src WHERE k NOT RLIKE 'a'",
+       "1:31 the operator RLIKE is not in this version | use REGEXP(text, 'pattern')"},
+      {"SELECT k AS ilike, v AS glob FROM src", ""},
+      {"SELECT E'a' FROM src",
+       "1:8 the text literal E'..' is not in this version | write '..'; bytes are CAST('..' AS "
+       "BYTES)\n1:9 expected ',' or FROM, found the text 'a'"},
+      {"SELECT k FROM src WHERE k = \xe2\x80\x98x\xe2\x80\x99",
+       "1:29 a typographic quote has no place in SQL | write ' for a text and ` for a name\n"
+       "1:30 unknown column x | there are k, v, a and ts\n"
+       "1:31 a typographic quote has no place in SQL | write ' for a text and ` for a name"},
+      {"SELECT k\xc2\xa0"
+       "FROM src",
+       "1:9 a no-break space has no place in SQL | write a plain blank"},
+      {"CREATE TABLE t (a TEXT, b NUMBER(5), c LONG) WITH ('connector' = 'print')",
+       "1:19 unknown type TEXT | here it is STRING\n1:27 unknown type NUMBER | here it is "
+       "DECIMAL(p, s)\n1:40 unknown type LONG | here it is BIGINT"},
   });
 }
 
@@ -162,6 +196,11 @@ TEST_CASE("SET keys and values") {
       {"SET 'weir.memory.limit' = '64 MiB'; SET 'weir.memory.limit' = '65 MiB'",
        "1:41 SET 'weir.memory.limit' stands twice, first in line 4 | a file is one job and has one "
        "value for it"},
+      {"SET 'pipeline.name' = ''",
+       "1:23 pipeline.name: the name is empty | receipts in databases and log lines carry it"},
+      {"SET 'pipeline.name' = '../x'",
+       "1:23 pipeline.name: the name begins with a dot | receipts in databases and log lines carry "
+       "it"},
       {"SET 'pipeline.name' = '${NOPE}'", "1:23 ${NOPE}: is not set"},
       {"SET 'pipeline.name' = '${X:-y}'",
        "1:23 ${X:-y} is not understood | ${NAME}, ${cred:name} or ${file:/path}; there are no "
@@ -201,6 +240,13 @@ TEST_CASE("table options are checked with suggestions, all of them in one run") 
       {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json', "
        "'weir.memory.limit' = '1 GiB')",
        "1:91 weir.memory.limit is a SET key, no table option | SET 'weir.memory.limit' = '1 GiB';"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json', "
+       "'monitor-interval' = '1 s', 'json.fail-on-missing-field' = 'true')",
+       "1:91 unknown option monitor-interval | did you mean source.monitor-interval?\n"
+       "1:119 option json.fail-on-missing-field is not in this version | a missing field is NULL; "
+       "NOT NULL makes its record a dead letter"},
+      {"CREATE TABLE t (a INT) WITH ('connector' = 'file', 'path' = 'x', 'format' = 'json')",
+       "1:44 unknown connector 'file' | did you mean filesystem?"},
       {"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv', "
        "'csv.field-delimiter' = '\"')",
        "1:24 csv.field-delimiter must differ from csv.quote-character and csv.escape-character"},
@@ -254,7 +300,10 @@ TEST_CASE("CREATE TABLE") {
        "can convert it, as in t AS TO_TIMESTAMP(a)"},
       {"CREATE TABLE t (a TIMESTAMP(6), WATERMARK FOR a AS a) WITH ('connector' = 'datagen')",
        "1:47 a watermark needs TIMESTAMP(3) or TIMESTAMP_LTZ(3), a is TIMESTAMP(6) | event time is "
-       "in milliseconds"},
+       "in milliseconds: declare it a TIMESTAMP(3)"},
+      {"CREATE TABLE t (a BIGINT, WATERMARK FOR a AS a) WITH ('connector' = 'datagen')",
+       "1:41 a watermark needs TIMESTAMP(3) or TIMESTAMP_LTZ(3), a is BIGINT | a computed column "
+       "can convert it: t AS TO_TIMESTAMP_LTZ(a, 0) from seconds, 3 from milliseconds"},
       {"CREATE TABLE t (a TIMESTAMP(3), WATERMARK FOR b AS b) WITH ('connector' = 'datagen')",
        "1:47 unknown column b"},
       {"CREATE TABLE t (a TIMESTAMP(3), WATERMARK FOR a AS a + INTERVAL '1' SECOND) WITH "
@@ -299,6 +348,9 @@ TEST_CASE("sources and sinks must be able to do what they are used for") {
       {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = "
        "'regex'); SELECT k FROM t",
        "1:14 required option regex.pattern is missing | t is used in line 4"},
+      {"CREATE TABLE t (k STRING) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = "
+       "'regex', 'regex.pattern' = '(?P<k>a'); SELECT k FROM t",
+       "1:113 the format regex cannot read t: regex.pattern: missing ): (?P<k>a"},
       {"CREATE TABLE t (k STRING) WITH ('connector' = 'sqlite', 'path' = 'x', 'table' = "
        "'forbidden'); INSERT INTO t SELECT k FROM src",
        "1:81 this table is forbidden"},

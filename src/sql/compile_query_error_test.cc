@@ -45,6 +45,33 @@ void Check(std::initializer_list<Case> cases) {
   }
 }
 
+TEST_CASE("a view that reads itself is an error, not a pipeline without input") {
+  Check({
+      {"CREATE VIEW x AS SELECT k FROM x; SELECT k FROM x",
+       "1:32 the view x reads itself | a view reads what stands above it in the file"},
+      {"CREATE VIEW x AS SELECT message FROM DEAD_LETTERS(x); SELECT * FROM x",
+       "1:51 the view x reads itself | a view reads what stands above it in the file"},
+      {"CREATE VIEW x AS SELECT k FROM y; CREATE VIEW y AS SELECT k FROM x; SELECT k FROM y",
+       "1:32 y is defined further down, in line 4 | define it before it is used"},
+  });
+}
+
+TEST_CASE("a name that is no column here is explained where it is known what was meant") {
+  Check({
+      {"SELECT v + 1 AS n FROM src WHERE n > 1",
+       "1:34 unknown column n | n is an alias of the SELECT list, which only the result has: write "
+       "its expression again"},
+      {"SELECT k, COUNT(*) AS c FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) GROUP "
+       "BY window_start, window_end, k HAVING c > 1",
+       "1:128 unknown column c | c is an alias of the SELECT list, which only the result has: "
+       "write its expression again"},
+      {"SELECT raw, error FROM DEAD_LETTERS(src)",
+       "1:13 unknown column error | did you mean "
+       "message?"},
+      {"SELECT x.k FROM src AS s", "1:8 there is no table x in FROM | there is s"},
+  });
+}
+
 TEST_CASE("INSERT assigns by position, with casts that lose nothing") {
   Check({
       {"INSERT INTO out SELECT k, v FROM src", ""},

@@ -27,6 +27,19 @@ bool IsReserved(std::string_view upper) {
 
 int ReservedWordCount() { return static_cast<int>(std::size(kReserved)); }
 
+std::string NameMistake(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > 100) return "is longer than 100 bytes";
+  if (name.starts_with('.')) return "begins with a dot";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/' || c == '\\' || byte < 0x20 || byte == 0x7F) {
+      return "holds a slash or a control character";
+    }
+  }
+  return "";
+}
+
 std::string NotInThisVersion(std::string_view feature) {
   return std::string(feature) +
          (feature.ends_with('s') && !feature.ends_with("ss") ? " are" : " is") +

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "sql/keywords.h"
 
 namespace weir::sql {
 namespace {
@@ -14,6 +15,33 @@ bool IsWordStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
 }
 bool IsWordPart(char c) { return IsWordStart(c) || IsDigit(c) || c == '$'; }
+
+bool IsTextPrefix(std::string_view word) {
+  return word.size() == 1 && std::string_view("EeXxNnBb").find(word[0]) != std::string_view::npos;
+}
+
+// What a word processor or a web page makes of quotes and blanks. They would be parts of names that
+// nobody can tell from what was meant.
+struct Foreign {
+  std::string_view bytes, what, hint;
+};
+constexpr std::string_view kQuotesHint = "write ' for a text and ` for a name";
+constexpr Foreign kForeign[] = {
+    {"\xe2\x80\x98", "a typographic quote", kQuotesHint},
+    {"\xe2\x80\x99", "a typographic quote", kQuotesHint},
+    {"\xe2\x80\x9c", "a typographic quote", kQuotesHint},
+    {"\xe2\x80\x9d", "a typographic quote", kQuotesHint},
+    {"\xc2\xa0", "a no-break space", "write a plain blank"},
+    {"\xe2\x80\x8b", "a zero-width space", "take it out"},
+    {"\xef\xbb\xbf", "a byte order mark within the text", "take it out"},
+};
+
+const Foreign* ForeignAt(std::string_view text) {
+  for (const Foreign& foreign : kForeign) {
+    if (text.starts_with(foreign.bytes)) return &foreign;
+  }
+  return nullptr;
+}
 
 class Lexer {
  public:
@@ -105,6 +133,12 @@ class Lexer {
   void One() {
     const Position at = at_;
     const char c = Peek();
+    if (const Foreign* foreign = ForeignAt(text_.substr(i_))) {
+      Advance(foreign->bytes.size());
+      diagnostics_.Error(at, std::string(foreign->what) + " has no place in SQL",
+                         std::string(foreign->hint));
+      return;
+    }
     if (c == '\'') return QuotedText('\'', at);
     if (c == '`') return QuotedText('`', at);
     if (c == '"') return QuotedText('"', at);
@@ -169,8 +203,19 @@ class Lexer {
 
   void Word(Position at) {
     const size_t start = i_;
-    while (!AtEnd() && IsWordPart(Peek())) Advance();
-    Emit(Token::Kind::kWord, std::string(text_.substr(start, i_ - start)), at);
+    while (!AtEnd() && IsWordPart(Peek()) && ForeignAt(text_.substr(i_)) == nullptr) Advance();
+    const std::string_view word = text_.substr(start, i_ - start);
+    // E'..', X'..', N'..', B'..', U&'..': texts of other dialects.
+    const bool unicode = (word == "U" || word == "u") && Peek() == '&' && Peek(1) == '\'';
+    if (unicode) Advance();
+    if (Peek() == '\'' && (unicode || IsTextPrefix(word))) {
+      diagnostics_.Error(
+          at,
+          NotInThisVersion("the text literal " + ToUpperAscii(word) + (unicode ? "&'..'" : "'..'")),
+          "write '..'; bytes are CAST('..' AS BYTES)");
+      return;
+    }
+    Emit(Token::Kind::kWord, std::string(word), at);
   }
 
   void Symbol(Position at) {
@@ -179,6 +224,17 @@ class Lexer {
       if (text_.substr(i_, 2) != two) continue;
       Advance(2);
       return Emit(Token::Kind::kSymbol, std::string(two), at);
+    }
+    static constexpr struct {
+      std::string_view there, here;
+    } kOther[] = {{"==", "="}, {"&&", "AND"}};
+    for (const auto& other : kOther) {
+      if (text_.substr(i_, 2) != other.there) continue;
+      Advance(2);
+      diagnostics_.Error(at, "there is no operator " + std::string(other.there),
+                         "write " + std::string(other.here));
+      return Emit(other.here == "=" ? Token::Kind::kSymbol : Token::Kind::kWord,
+                  std::string(other.here), at);
     }
     const char c = Peek();
     Advance();

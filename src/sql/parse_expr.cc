@@ -36,6 +36,10 @@ bool BeginsPredicate(const Token& token, const Token& next) {
   static constexpr std::string_view kWords[] = {"IS", "IN", "BETWEEN", "LIKE", "SIMILAR", "RLIKE"};
   const std::string& word = token.upper == "NOT" ? next.upper : token.upper;
   if (token.upper == "NOT" && (next.kind != Token::Kind::kWord || word == "IS")) return false;
+  // Refused by name where they are operators; elsewhere they are names like any other.
+  if (next.kind == Token::Kind::kString) {
+    if (word == "ILIKE" || word == "GLOB" || word == "REGEXP") return true;
+  }
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
@@ -113,9 +117,11 @@ ExprAstPtr Parser::ParsePredicate(ExprAstPtr left) {
   const Position at = Peek().at;
   if (PeekWord("IS")) return ParseIs(std::move(left));
   const bool negated = TakeWord("NOT");
-  if (PeekWord("SIMILAR") || PeekWord("RLIKE")) {
+  for (const std::string_view other : {"SIMILAR", "RLIKE", "REGEXP", "ILIKE", "GLOB"}) {
+    if (!PeekWord(other)) continue;
     failed_ = true;
-    Refuse(Peek().at, PeekWord("RLIKE") ? "RLIKE" : "SIMILAR TO", "use REGEXP(text, 'pattern')");
+    Refuse(Peek().at, other == "SIMILAR" ? "SIMILAR TO" : "the operator " + std::string(other),
+           other == "ILIKE" ? "use LOWER(text) LIKE 'pattern'" : "use REGEXP(text, 'pattern')");
     return nullptr;
   }
   const Token word = Take();

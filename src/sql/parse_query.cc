@@ -66,7 +66,8 @@ std::unique_ptr<SelectAst> Parser::ParseSelect() {
   if (!PeekWord("FROM")) {
     Fail(PeekSymbol(")") || PeekSymbol(";") || Peek().kind == Token::Kind::kEnd
              ? "FROM (a SELECT reads a table)"
-             : "',' or FROM");
+             : "',' or FROM",
+         DidYouMean(Peek().upper, {"FROM"}));
     return nullptr;
   }
   Take();

@@ -54,7 +54,7 @@ bool Parser::ExpectSymbol(std::string_view symbol) {
   return TakeSymbol(symbol) || Fail("'" + std::string(symbol) + "'");
 }
 
-bool Parser::Fail(std::string_view expected) {
+bool Parser::Fail(std::string_view expected, std::string hint) {
   if (failed_) return false;
   failed_ = true;
   const Token& token = Peek();
@@ -77,7 +77,8 @@ bool Parser::Fail(std::string_view expected) {
       found = token.text;
       break;
   }
-  diagnostics_.Error(token.at, "expected " + std::string(expected) + ", found " + found);
+  diagnostics_.Error(token.at, "expected " + std::string(expected) + ", found " + found,
+                     std::move(hint));
   return false;
 }
 
@@ -255,7 +256,8 @@ bool Parser::RefuseStatement() {
     Refuse(token.at, std::string("the statement ") + token.upper, std::string(other.hint));
     return false;
   }
-  return Fail("a statement (SET, CREATE TABLE, CREATE VIEW, INSERT INTO or SELECT)");
+  return Fail("a statement (SET, CREATE TABLE, CREATE VIEW, INSERT INTO or SELECT)",
+              DidYouMean(token.upper, {"SET", "CREATE", "INSERT", "SELECT", "EXECUTE", "BEGIN"}));
 }
 
 bool Parser::ParseSet(StatementAst& out) {

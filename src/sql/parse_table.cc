@@ -6,16 +6,59 @@
 #include "sql/parser.h"
 
 namespace weir::sql {
+namespace {
+
+constexpr const char* kCommaTooMany = "the comma in front of it is one too many";
+
+// What other systems call the types that are here.
+std::string_view TypeHere(std::string_view upper) {
+  static constexpr struct {
+    std::string_view there, here;
+  } kTypes[] = {
+      {"TEXT", "STRING"},
+      {"NVARCHAR", "STRING"},
+      {"CLOB", "STRING"},
+      {"UUID", "STRING"},
+      {"JSON", "STRING"},
+      {"LONG", "BIGINT"},
+      {"INT8", "BIGINT"},
+      {"INT64", "BIGINT"},
+      {"UINT64", "DECIMAL(20, 0)"},
+      {"INT4", "INT"},
+      {"INT32", "INT"},
+      {"SHORT", "SMALLINT"},
+      {"BYTE", "TINYINT"},
+      {"BOOL", "BOOLEAN"},
+      {"REAL", "FLOAT"},
+      {"FLOAT4", "FLOAT"},
+      {"FLOAT8", "DOUBLE"},
+      {"FLOAT64", "DOUBLE"},
+      {"NUMBER", "DECIMAL(p, s)"},
+      {"MONEY", "DECIMAL(p, s)"},
+      {"BLOB", "BYTES"},
+      {"BYTEA", "BYTES"},
+      {"DATETIME", "TIMESTAMP(3)"},
+      {"TIMESTAMPTZ", "TIMESTAMP_LTZ(3)"},
+  };
+  for (const auto& type : kTypes) {
+    if (type.there == upper) return type.here;
+  }
+  return "";
+}
+
+}  // namespace
 
 bool Parser::ParseCreateTable(StatementAst& out) {
   out.kind = StatementAst::Kind::kCreateTable;
   out.if_not_exists = TakeWords({"IF", "NOT", "EXISTS"});
   if (!ParseObjectName("a table name", &out.name)) return false;
+  if (PeekWord("AS")) return RefuseTableAs();
   if (!ExpectSymbol("(")) return false;
   do {
+    if (PeekSymbol(")") && !out.columns.empty()) return Fail("a column", kCommaTooMany);
     if (!ParseTableElement(out)) return false;
   } while (TakeSymbol(","));
-  if (!ExpectSymbol(")")) return false;
+  if (!TakeSymbol(")")) return Fail("',' or ')'");
   if (!ParseComment()) return false;
   while (PeekWord("PARTITIONED") || PeekWord("DISTRIBUTED")) {
     Refuse(Peek().at, Peek().upper == "PARTITIONED" ? "PARTITIONED BY" : "DISTRIBUTED BY");
@@ -26,6 +69,7 @@ bool Parser::ParseCreateTable(StatementAst& out) {
       TakeWord("BUCKETS");
     }
   }
+  if (PeekWord("AS")) return RefuseTableAs();
   if (!PeekWord("WITH")) return Fail("WITH (...), which names the connector");
   out.options_at = Take().at;
   if (!ParseOptions(out)) return false;
@@ -34,12 +78,14 @@ bool Parser::ParseCreateTable(StatementAst& out) {
     Refuse(Peek().at, "CREATE TABLE .. LIKE");
     return false;
   }
-  if (PeekWord("AS")) {
-    failed_ = true;
-    Refuse(Peek().at, "CREATE TABLE .. AS", "write CREATE TABLE and INSERT INTO");
-    return false;
-  }
+  if (PeekWord("AS")) return RefuseTableAs();
   return true;
+}
+
+bool Parser::RefuseTableAs() {
+  failed_ = true;
+  Refuse(Peek().at, "CREATE TABLE .. AS", "write CREATE TABLE and INSERT INTO");
+  return false;
 }
 
 bool Parser::ParseComment() {
@@ -52,6 +98,7 @@ bool Parser::ParseComment() {
 bool Parser::ParseOptions(StatementAst& out) {
   if (!ExpectSymbol("(")) return false;
   do {
+    if (PeekSymbol(")") && !out.options.empty()) return Fail("an option", kCommaTooMany);
     OptionAst option;
     if (!ParseStringText("an option name in single quotes", &option.key, &option.key_at) ||
         !ExpectSymbol("=") ||
@@ -60,7 +107,7 @@ bool Parser::ParseOptions(StatementAst& out) {
     }
     out.options.push_back(std::move(option));
   } while (TakeSymbol(","));
-  return ExpectSymbol(")");
+  return TakeSymbol(")") || Fail("',' or ')'");
 }
 
 bool Parser::ParsePrimaryKeyTail() {
@@ -274,7 +321,9 @@ bool Parser::ParseType(Type* out) {
   }
   std::vector<std::string_view> names;
   for (const auto& type : kTypes) names.push_back(type.name);
-  diagnostics_.Error(word.at, "unknown type " + word.text, DidYouMean(word.upper, names));
+  const std::string here(TypeHere(word.upper));
+  diagnostics_.Error(word.at, "unknown type " + word.text,
+                     here.empty() ? DidYouMean(word.upper, names) : "here it is " + here);
   *out = Type::Of(TypeKind::kNull);
   if (PeekSymbol("(")) SkipBalanced("(", ")");
   return true;

@@ -38,7 +38,7 @@ class Parser {
   bool ExpectWord(std::string_view upper);
   bool ExpectSymbol(std::string_view symbol);
   // Reports "expected X, found Y" once a statement; always false.
-  bool Fail(std::string_view expected);
+  bool Fail(std::string_view expected, std::string hint = "");
   void Refuse(Position at, std::string_view feature, std::string hint = "");
   // A name; a reserved word is reported with the backtick hint and taken as the name.
   bool ParseName(std::string_view what, Name* out);
@@ -65,6 +65,7 @@ class Parser {
   bool ParseColumnConstraints(ColumnAst& column);
   bool ParsePrimaryKeyTail();
   bool ParseOptions(StatementAst& out);
+  bool RefuseTableAs();
   bool ParseComment();
   bool ParseType(Type* out);
   bool ParseTypeArgument(int low, int high, std::string_view what, int* out);

@@ -122,10 +122,7 @@ Type ArithmeticType(Fn fn, const Type& a, const Type& b) {
   return out;
 }
 
-std::string Shown(Type type) {
-  type.nullable = true;
-  return type.ToString();
-}
+std::string Shown(Type type) { return type.Name(); }
 
 bool IsOrdered(const Type& t) {
   return t.IsNumeric() || IsTime(t) || t.kind == TypeKind::kString ||

@@ -1,0 +1,10 @@
+CREATE TABLE one (id INT name STRING) WITH ('connector' = 'print');
+CREATE TABLE two (a TEXT, b LONG) WITH ('connector' = 'print');
+CREATE TABLE three (a INT, b STRING, c INT, ) WITH ('connector' = 'print');
+CREATE TABLE src (a INT, s STRING) WITH ('connector' = 'filesystem', 'path' = 'in/r.jsonl', 'format' = 'json');
+SELECT * FORM src;
+SELEC a FROM src;
+SELECT a FROM src WHERE a == 1 && a < 2;
+SELECT a FROM src WHERE s ILIKE 'x%';
+SELECT a FROM src WHERE s = ‘it’;
+SELECT a + 1 AS n FROM src WHERE n > 1;
