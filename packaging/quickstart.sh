@@ -13,7 +13,7 @@ mkdir "$work/calm" "$work/killed"
 for place in calm killed; do cp "$root/tests/data/access.log" "$root/docs/examples/access-log.sql" "$work/$place/"; done
 say() { printf '\n== %s\n' "$*"; }
 
-say "The pipeline: requests, bytes and server errors per 10 minutes of 10,000 log lines"
+say "The pipeline: requests, bytes and server errors per 10 minutes of 10,000 log lines, and the busiest 10 seconds"
 grep -v '^--' "$root/docs/examples/access-log.sql"
 
 say "An undisturbed run"
@@ -43,7 +43,7 @@ say "The same command again: it takes over where the last sealed epoch ended"
 
 say "Both outputs, compared byte for byte"
 same=yes
-for file in traffic.csv late.jsonl unparsable.log; do
+for file in traffic.csv peaks.csv late.jsonl unparsable.log; do
   if cmp -s "$work/calm/$file" "$file"; then
     printf '  equal      %-15s %6d lines\n' "$file" "$(lines "$file")"
   else
@@ -51,11 +51,13 @@ for file in traffic.csv late.jsonl unparsable.log; do
     same=no
   fi
 done
-printf '\n%s\n' "$(head -4 traffic.csv)"
-printf '...\n'
+show() { printf '\n%s\n%s\n' "$1" "$(head -3 "$2" | cut -c1-150 | sed 's/^/  /')"; }
+show "traffic.csv, 10 minutes a line:" traffic.csv
+show "peaks.csv, 10 seconds with 30 requests or more:" peaks.csv
+show "late.jsonl, lines that came when their 10 seconds had closed (the log is up to a minute out of order):" late.jsonl
+show "unparsable.log, cut short in the log itself:" unparsable.log
 if [ "$same" = no ] || [ "$kills" -eq 0 ]; then
   echo "weir did not keep its word, or was never killed: please report this" >&2
   exit 1
 fi
-echo "(No line of this log is late: late.jsonl is empty in both. The one unparsable line is cut short in the log itself.)"
 printf '\nKilled %d times, and the output is that of an undisturbed run.\n' "$kills"

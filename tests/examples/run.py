@@ -29,9 +29,10 @@ from weirtest.weir import LOG_DIR, ROOT, WORK_DIR, Weir  # noqa: E402
 
 
 def judge_access_log(work):
-    """Each of the 10,000 lines is in a window, late or unparsable; the windows are those of another program."""
+    """Each of the 10,000 lines is in a window of each kind, late or unparsable; the windows are those of another program."""
     line = re.compile(rb'^(\S+) \S+ \S+ \[([^\]]+)\] "([A-Z]+) (\S+) [^"]*" (\d{3}) (\d+|-) "[^"]*" "[^"]*"$')
-    windows, late, dead, highest = oracle.Tumble(600000, lambda: [0, None, 0]), 0, 0, oracle.NEVER
+    windows, tens = oracle.Tumble(600000, lambda: [0, None, 0]), oracle.Tumble(10000, lambda: [0])
+    late, dead, highest, bound = [], 0, oracle.NEVER, 45000
     with open(os.path.join(work, "access.log"), "rb") as f:
         for text in f.read().splitlines():
             match = line.match(text)
@@ -39,30 +40,39 @@ def judge_access_log(work):
                 dead += 1
                 continue
             moment = datetime.datetime.strptime(match[2].decode(), "%d/%b/%Y:%H:%M:%S %z")
-            ts = int(moment.timestamp()) * 1000
-            windows.advance(highest - 20000)
-            group = windows.add("", ts, highest - 20000)
+            ts, watermark = int(moment.timestamp()) * 1000, highest - bound
             highest = max(highest, ts)
-            if group is None:
-                late += 1
-                continue
-            group[0] += 1
-            group[1] = group[1] if match[6] == b"-" else (group[1] or 0) + int(match[6])
-            group[2] += match[5] >= b"500"
+            for size, kind in ((600000, windows), (10000, tens)):
+                kind.advance(watermark)
+                group = kind.add("", ts, watermark)
+                if group is None:
+                    late.append([oracle.text(ts), match[4].decode("utf-8"), oracle.text(ts - ts % size + size),
+                                 oracle.text(watermark)])
+                    continue
+                group[0] += 1
+                if kind is windows:
+                    group[1] = group[1] if match[6] == b"-" else (group[1] or 0) + int(match[6])
+                    group[2] += match[5] >= b"500"
     windows.advance(oracle.END)
-    with open(os.path.join(work, "traffic.csv"), encoding="utf-8", newline="") as f:
-        got = [[row["window_start"], row["requests"], row["bytes"], row["errors_5xx"]] for row in csv.DictReader(f)]
+    tens.advance(oracle.END)
     want = [[oracle.text(start), str(g[0]), "" if g[1] is None else str(g[1]), str(g[2])]
             for start, _, _, g in windows.fired]
-    if got != want:
-        first = next((pair for pair in zip(want, got) if pair[0] != pair[1]), (len(want), len(got)))
-        raise Failure(f"traffic.csv differs: want, got {first}")
-    for name, count in (("late.jsonl", late), ("unparsable.log", dead)):
-        lines = compare.output_bytes(work, name).count(b"\n") if os.path.exists(os.path.join(work, name)) else 0
-        if lines != count:
-            raise Failure(f"{name} has {lines} lines, want {count}")
-    if dead == 0:
-        raise Failure("no unparsable line: the example would show nothing")
+    columns = ("window_start", "requests", "bytes", "errors_5xx")
+    require_equal(want, [[row[c] for c in columns] for row in rows_of(work, "traffic.csv")], "traffic.csv")
+    want = [[oracle.text(start), str(g[0])] for start, _, _, g in tens.fired if g[0] >= 30]
+    require_equal(want, [[row[c] for c in columns[:2]] for row in rows_of(work, "peaks.csv")], "peaks.csv")
+    got = [[row[c] for c in ("ts", "url", "window_end", "watermark")] for row in lines_of(work, "late.jsonl")]
+    require_equal(late, got, "late.jsonl")
+    lines = compare.output_bytes(work, "unparsable.log").count(b"\n")
+    if lines != dead:
+        raise Failure(f"unparsable.log has {lines} lines, want {dead}")
+    if dead == 0 or not late or not want:
+        raise Failure("no unparsable or late line, or no peak: the example would show nothing")
+
+
+def rows_of(work, name):
+    with open(os.path.join(work, name), encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
 
 
 def lines_of(work, name):
