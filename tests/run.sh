@@ -16,14 +16,14 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
 logs=build/test-logs
 mkdir -p "$logs"
 
-all_layers=(unit tidy threads upgrade sql examples qualify crash restart service disk kafka sim model fuzz)
+all_layers=(unit selftest tidy threads upgrade sql examples qualify crash restart service disk kafka sim model fuzz)
 full=
 layers=()
 for argument in "$@"; do
   case $argument in
     full) full=1 ;;
-    unit) layers+=(unit tidy) ;;
-    quick) layers+=(unit tidy sql) ;;
+    unit) layers+=(unit selftest tidy) ;;
+    quick) layers+=(unit selftest tidy sql) ;;
     -*) echo "usage: tests/run.sh [unit | quick | full | LAYER...]" >&2; exit 64 ;;
     *) layers+=("$argument") ;;
   esac
@@ -158,10 +158,8 @@ packaging/apt-install.sh "${packages[@]}"
 
 one build build_layer
 if [ "$failed" -gt 0 ]; then layers=(); fi
-if wants unit; then
-  one unit unit_layer
-  one selftest python3 tests/selftest/run.py
-fi
+if wants unit; then one unit unit_layer; fi
+if wants selftest; then one selftest python3 tests/selftest/run.py; fi
 if wants tidy; then
   one tidy-self-test python3 tests/tidy/tidy.py --self-test
   one tidy python3 tests/tidy/tidy.py
