@@ -5,12 +5,6 @@
 namespace weir {
 namespace {
 
-TEST_CASE("a number that is not whole is refused as such") {
-  CHECK(ParseDurationMs("1.5 s").error().message() ==
-        "'1.5 s' is no duration: the number is not whole: take a smaller unit, as in '2 s'");
-  CHECK(ParseSizeBytes("0,5 GiB").error().message().find("not whole") != std::string::npos);
-}
-
 TEST_CASE("a duration is a whole number and a unit") {
   struct Case {
     std::string_view given;
@@ -45,7 +39,8 @@ TEST_CASE("a duration that is not one is refused with its text and a way to writ
       {"-1 s",
        "'-1 s' is no duration: it starts with a whole number that is not negative, as in '2 s'"},
       {"10", "'10' is no duration: the unit is missing, as in '2 s'"},
-      {"1.5 s", "'1.5 s' is no duration: unknown unit '.5 s', as in '2 s'"},
+      {"1.5 s",
+       "'1.5 s' is no duration: the number is not whole: take a smaller unit, as in '2 s'"},
       {"1 us", "'1 us' is no duration: unknown unit 'us', as in '2 s'"},
       {"1 MiB", "'1 MiB' is no duration: unknown unit 'mib', as in '2 s'"},
       {"36526 d", "'36526 d' is no duration: it is too large, as in '2 s'"},

@@ -18,6 +18,8 @@ bool IsText(const Expr& e) {
   return e.kind == Expr::Kind::kLiteral && e.type.kind == TypeKind::kString && !e.literal.null;
 }
 
+bool IsNull(const Expr& e) { return e.kind == Expr::Kind::kLiteral && e.literal.null; }
+
 }  // namespace
 
 // A text literal that stands beside a time: '2024-03-01' in ts >= '2024-03-01' is read now, so that
@@ -81,6 +83,11 @@ bool ExprBinder::UnifyAll(std::vector<ExprPtr*> values, Position at, std::string
 }
 
 ExprPtr ExprBinder::BindComparison(Fn fn, ExprPtr a, ExprPtr b, Position at) {
+  const bool distinct = fn == Fn::kIsDistinctFrom || fn == Fn::kIsNotDistinctFrom;
+  if (!distinct && (IsNull(*a) || IsNull(*b))) {
+    diagnostics_.Note(at, "a comparison with NULL is never true, nor false",
+                      "IS NULL and IS NOT NULL ask for it");
+  }
   if (!Unify(a, b, at, "a comparison")) return nullptr;
   if (a->type.kind == TypeKind::kNull) {
     const Type text = Type::Of(TypeKind::kString);  // NULL = NULL: any type does
@@ -91,8 +98,7 @@ ExprPtr ExprBinder::BindComparison(Fn fn, ExprPtr a, ExprPtr b, Position at) {
     diagnostics_.Error(at, "values of " + Shown(a->type) + " cannot be compared");
     return nullptr;
   }
-  const bool never_null = fn == Fn::kIsDistinctFrom || fn == Fn::kIsNotDistinctFrom;
-  const Type type = BooleanType(!never_null && (a->type.nullable || b->type.nullable));
+  const Type type = BooleanType(!distinct && (a->type.nullable || b->type.nullable));
   return MakeCall(fn, type, at, std::move(a), std::move(b));
 }
 

@@ -56,6 +56,21 @@ TEST_CASE("a view that reads itself is an error, not a pipeline without input") 
   });
 }
 
+TEST_CASE("a comparison with NULL compiles, and is noted") {
+  const CompileOutput out =
+      Compile(TestInput(std::string(kTables) + "SELECT k FROM src WHERE v = NULL OR v IS NULL"));
+  REQUIRE(out.plan != nullptr);
+  int notes = 0;
+  for (const plan::Diagnostic& d : out.diagnostics) {
+    if (d.message.find("never true") == std::string::npos) continue;
+    ++notes;
+    CHECK(d.severity == plan::Diagnostic::Severity::kNote);
+    CHECK(d.position.line == 4);
+    CHECK(d.position.column == 27);
+  }
+  CHECK(notes == 1);
+}
+
 TEST_CASE("a name that is no column here is explained where it is known what was meant") {
   Check({
       {"SELECT v + 1 AS n FROM src WHERE n > 1",
@@ -63,7 +78,7 @@ TEST_CASE("a name that is no column here is explained where it is known what was
        "its expression again"},
       {"SELECT k, COUNT(*) AS c FROM TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '1' SECOND) GROUP "
        "BY window_start, window_end, k HAVING c > 1",
-       "1:128 unknown column c | c is an alias of the SELECT list, which only the result has: "
+       "1:129 unknown column c | c is an alias of the SELECT list, which only the result has: "
        "write its expression again"},
       {"SELECT raw, error FROM DEAD_LETTERS(src)",
        "1:13 unknown column error | did you mean "
@@ -118,8 +133,8 @@ TEST_CASE("names: unknown, ambiguous, too early") {
        "and v"},
       {"SELECT s.k FROM (SELECT k FROM src) AS s; SELECT s.v FROM (SELECT k FROM src) s",
        "1:52 s has no column v | there are k"},
-      {"SELECT raw, error FROM DEAD_LETTERS(src); SELECT k FROM src",
-       "1:13 unknown column error | dead letters have stage, code, message, raw, record, source, "
+      {"SELECT raw, wrong FROM DEAD_LETTERS(src); SELECT k FROM src",
+       "1:13 unknown column wrong | dead letters have stage, code, message, raw, record, source, "
        "part, pos and ts"},
   });
 }
