@@ -37,12 +37,17 @@ CHUNK = 4000
 RECOVERY_S = 240
 
 
-class Generator(threading.Thread):
-    """Produces what is due, with an idempotent producer past the proxy, through every outage."""
+def value_of(name, key, amount, time_ms):
+    return f'{{"id":"{name}","k":"{key}","v":{amount},"ts":"{text(time_ms)}"}}'
 
-    def __init__(self, cluster, expected, lock):
+
+class Generator(threading.Thread):
+    """Produces what is due, with an idempotent producer past the proxy, through every outage; or into followed files, a
+    file for each partition."""
+
+    def __init__(self, cluster, expected, lock, files=None):
         super().__init__(daemon=True)
-        self.cluster, self.expected, self.lock = cluster, expected, lock
+        self.cluster, self.expected, self.lock, self.files = cluster, expected, lock, files
         self.ended = threading.Event()
         self.failure = None
         self.path = os.path.join(cluster.directory, "generator.jsonl")
@@ -68,10 +73,15 @@ class Generator(threading.Thread):
                     self.expected.add(partition, event)
 
     def send(self, made):
+        if self.files is not None:
+            for partition in {row[0] for row in made}:
+                with open(os.path.join(self.files, f"{partition}.jsonl"), "a", encoding="utf-8") as f:
+                    f.writelines(value_of(*row[1:]) + "\n" for row in made if row[0] == partition)
+            return
         with open(self.path, "w", encoding="utf-8") as f:
             for partition, name, key, amount, time_ms in made:
-                value = f'{{"id":"{name}","k":"{key}","v":{amount},"ts":"{text(time_ms)}"}}'
-                f.write(json.dumps({"partition": partition, "key": key, "value": value}) + "\n")
+                f.write(json.dumps({"partition": partition, "key": key,
+                                    "value": value_of(name, key, amount, time_ms)}) + "\n")
         self.cluster.tool.producer_send(name="generator", topic="campaign-in", file=self.path, timeout=1900)
 
     def stop(self):
@@ -84,7 +94,7 @@ class Campaign:
         self.cluster, self.args, self.rng = cluster, args, rng
         self.begun = time.monotonic()
         self.small_disk = None if args.short else chaos.mount_small_disk(os.path.join(work, "disk"))
-        self.subject = Subject(cluster, os.path.join(self.small_disk or work, "box"), binary)
+        self.subject = Subject(cluster, os.path.join(self.small_disk or work, "box"), binary, args.input)
         if args.stand_in:
             self.subject.env["WEIR_STANDIN"] = args.stand_in
         # The first event is a whole window away, so that the first window is a whole one.
@@ -92,7 +102,8 @@ class Campaign:
         self.expected = Expected(Stream(args.seed, base_ms, args.rate))
         self.oracle = Oracle(self.expected)
         self.lock = threading.Lock()
-        self.generator = Generator(cluster, self.expected, self.lock)
+        files = os.path.join(self.subject.cwd, "in") if args.input == "files" else None
+        self.generator = Generator(cluster, self.expected, self.lock, files)
         self.chaos = chaos.Chaos(cluster, self.subject, rng, self.small_disk)
         self.patience = 40 if args.stand_in else RECOVERY_S
         self.next = {}
@@ -269,12 +280,15 @@ def main():
     parser.add_argument("--minutes", type=float, help="a long campaign")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--rate", type=int, default=400, help="events a second and partition")
+    parser.add_argument("--input", choices=["files", "kafka"], default="files", help="what weir reads")
     parser.add_argument("--out", default=os.path.join(LOG_DIR, "campaign"))
     parser.add_argument("--preset", default="fault", help="of the binary; only fault has fault points")
     parser.add_argument("--stand-in", choices=["right", "twice", "dropped", "altered"],
                         help="judge the campaign itself: not weir, but a program that is right, or wrong in this way")
     args = parser.parse_args()
     args.short = args.minutes is None
+    if args.stand_in:
+        args.input = "kafka"
     args.minutes = args.minutes or 0
     report = Report("campaign", LOG_DIR)
     print(f"# campaign: seed {args.seed} (run.py --seed {args.seed} repeats its faults)", flush=True)

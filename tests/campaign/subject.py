@@ -14,7 +14,7 @@ from weirtest.weir import KILLED, SANITIZER, Weir, last_line
 SQL = f"""
 CREATE TABLE events (id STRING, k STRING, v BIGINT, ts TIMESTAMP(3),
     WATERMARK FOR ts AS ts - INTERVAL '{BOUND_MS // 1000}' SECOND)
-  WITH ('connector' = 'kafka', 'topic' = 'campaign-in', 'properties.bootstrap.servers' = '${{KAFKA}}', 'format' = 'json');
+  WITH (@input@, 'format' = 'json');
 CREATE TABLE counts (k STRING, window_start TIMESTAMP(3), n BIGINT, s BIGINT)
   WITH ('connector' = 'kafka', 'topic' = 'campaign-counts', 'properties.bootstrap.servers' = '${{KAFKA}}',
         'key.format' = 'raw', 'key.fields' = 'k', 'value.format' = 'json');
@@ -30,19 +30,21 @@ INSERT INTO counts SELECT * FROM w;
 INSERT INTO picked SELECT id FROM events WHERE v >= {PICKED_FROM};
 INSERT INTO late SELECT id, ts FROM LATE(w);
 """
+INPUTS = {"kafka": "'connector' = 'kafka', 'topic' = 'campaign-in', 'properties.bootstrap.servers' = '${KAFKA}'",
+          "files": "'connector' = 'filesystem', 'path' = 'in/*.jsonl', 'source.monitor-interval' = '50 ms'"}
 TOPICS = ("campaign-in", "campaign-counts", "campaign-picked", "campaign-late")
 EPOCH_MS = 300
 
 
 class Subject(Weir):
-    def __init__(self, cluster, directory, preset_binary=None):
+    def __init__(self, cluster, directory, preset_binary=None, source="kafka"):
         shutil.rmtree(directory, ignore_errors=True)
-        os.makedirs(directory)
+        os.makedirs(os.path.join(directory, "in"))
         super().__init__(directory, binary=preset_binary, env={"KAFKA": cluster.bootstrap})
         for topic in TOPICS:
             cluster.tool.create_topic(topic=topic, partitions=PARTITIONS)
         with open(os.path.join(directory, "campaign.sql"), "w", encoding="utf-8") as f:
-            f.write(SQL)
+            f.write(SQL.replace("@input@", INPUTS[source]))
         with open(os.path.join(directory, "weir.toml"), "w", encoding="utf-8") as f:
             f.write('instance = "campaign"\n')
         self.args = ["run", "campaign.sql", "--config", "weir.toml", "--progress", "never", "--trace", "trace.jsonl",

@@ -128,5 +128,5 @@ OUT = [
     (("no-right-to-the-group", ["authoriz", "acl", "group"], *SASL_PLAIN, "dave"), {"granted": ("GROUP",)}),
 ]
 IN = [way_in(*way) for way in WAYS]
-KEPT_OUT = [kept_out(*out, **more) for out, more in OUT] + [rights_taken_and_given_back]
+KEPT_OUT = [kept_out(*out, **more) for out, more in OUT]
 CONNECT = [way_in(*way, connect=True) for way in WAYS] + [kept_out(*out, connect=True, **more) for out, more in OUT]

@@ -64,12 +64,12 @@ def weir_checks(args):
     """weir on the cluster: what must have it for itself, and what need not."""
     rng = random.Random(args.seed)
     groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
-              "rights": [check for check in rights.IN if "oauth" not in check.__name__]}
+              "rights": [check for check in rights.IN if "oauth" not in check.__name__] + rights.KEPT_OUT}
     if args.full:
         groups["world"] = worlds.BESIDE + worlds.LIKELY
     if args.all:
         groups.update(reading=[*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)],
-                      out=rights.KEPT_OUT, oauth=[check for check in rights.IN if "oauth" in check.__name__],
+                      taken=[rights.rights_taken_and_given_back], oauth=[check for check in rights.IN if "oauth" in check.__name__],
                       connect=rights.CONNECT)
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
     # The slow ones first: whoever waits for a time-out waits beside the others.
@@ -83,8 +83,8 @@ def weir_checks(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--all", action="store_true", help="also the checks of what is not there yet: the source, the "
-                        "reasons of refusals at run time, OAUTHBEARER, check --connect")
+    parser.add_argument("--all", action="store_true", help="also the checks of what is not there yet: the source, "
+                        "OAUTHBEARER, check --connect, the reason of a right that is taken away")
     parser.add_argument("--only", default="", help="checks whose name holds this")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--version", default=VERSION)
