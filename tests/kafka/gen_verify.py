@@ -5,7 +5,7 @@ import os
 import shutil
 
 from weirtest.report import Failure
-from weirtest.weir import WORK_DIR, Weir
+from weirtest.weir import KILLED, WORK_DIR, Weir
 
 from harness.secrets import PASSWORDS
 
@@ -139,7 +139,79 @@ def once_over_a_bad_network(cluster, topic):
     require_faults(verify(weir, "t.ledger", "--raw", "kafka:" + topic, *servers(cluster), want=0), {})
 
 
-CLUSTER = [gen_into_a_topic, verify_says_no, refused_with_the_reason, once_over_a_bad_network]
+KAFKA = "'connector' = 'kafka', 'properties.bootstrap.servers' = '{servers}', 'format' = 'json', 'topic' = '{topic}"
+EVENT = "part INT, seq BIGINT, item STRING, amount BIGINT, ts TIMESTAMP(3)"
+WINDOW = "window_start TIMESTAMP(3), window_end TIMESTAMP(3), item STRING, n BIGINT, total BIGINT"
+PIPELINE = f"""SET 'execution.checkpointing.interval' = '100 ms';
+CREATE TABLE events ({EVENT}, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+  WITH ({{source}});
+CREATE TABLE cleaned ({EVENT}) WITH ({KAFKA}-cleaned');
+CREATE TABLE counts ({WINDOW}) WITH ({KAFKA}-counts', 'key.format' = 'raw', 'key.fields' = 'item');
+CREATE TABLE late ({EVENT}) WITH ({KAFKA}-late');
+CREATE TABLE dead (code STRING, raw BYTES) WITH ({KAFKA}-dead');
+CREATE VIEW by_item AS
+  SELECT window_start, window_end, item, COUNT(*) AS n, SUM(amount) AS total
+  FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end, item;
+INSERT INTO cleaned SELECT part, seq, item, amount, ts FROM events;
+INSERT INTO counts SELECT window_start, window_end, item, n, total FROM by_item;
+INSERT INTO late SELECT part, seq, item, amount, ts FROM LATE(by_item);
+INSERT INTO dead SELECT code, raw FROM DEAD_LETTERS(events);
+"""
+LAYERS = ("cleaned", "counts", "late", "dead")
+
+
+FILES = "'connector' = 'filesystem', 'path' = 'events', 'format' = 'json'"
+
+
+def with_pipeline(cluster, topic, weir, source):
+    """Topics and pipeline of all layers; and the words with which verify judges them."""
+    for layer in LAYERS:
+        cluster.tool.create_topic(topic=f"{topic}-{layer}", partitions=3)
+    names = {"servers": cluster.bootstrap, "topic": topic}
+    text = PIPELINE.format(source=source.format(**names), **names)
+    with open(os.path.join(weir.cwd, "qualify.sql"), "w", encoding="utf-8") as f:
+        f.write(text)
+    layers = [word for layer in LAYERS
+              for word in ("--windows" if layer == "counts" else f"--{layer}", f"kafka:{topic}-{layer}")]
+    return ["--raw", "events" if source == FILES else "kafka:" + topic, *layers, "--window", "10 s", *servers(cluster)]
+
+
+def require_exact(verdict, least_windows):
+    require_faults(verdict, {})
+    judged = {entry["layer"]: entry["judged"] for entry in verdict["layers"]}
+    if verdict["verdict"] != "exact" or judged["windows"] < least_windows or not judged["late"] or not judged["dead"]:
+        raise Failure(f"too little was judged: {judged}", json.dumps(verdict, indent=1))
+
+
+RUN = ["run", "qualify.sql", "--progress", "never", "--trace", "trace.jsonl"]
+# While it reads, then at the first delivery of each life, however much that has taken by then; then in a start.
+DEATHS = ["scan.after_batch=kill@9", "seal.after_commit=kill@2", "deliver.after_inflight=kill@1",
+          "deliver.before_commit=kill@1", "deliver.between_commit_and_ack=kill@1", "takeover.after_decide=kill@1"]
+
+
+def killed_and_exact(cluster, topic, source, to):
+    """Every layer, dead at six points: exact for a reader of committed records. Then one row more among the results, by a
+    stranger: not exact."""
+    weir = prepared(topic)
+    where = with_pipeline(cluster, topic, weir, source)
+    weir("gen", "t.ledger", *to, *GEN, want=0)
+    for point in DEATHS:
+        life = weir(*RUN, "--set", "weir.batch-rows=64", fault=f"{point},scan.after_batch=delay:20@every", want=KILLED)
+        if not any(line.startswith(point.split("=")[0] + " kill ") for line in life.witness):
+            raise Failure(f"no witness of {point}", weir.log())
+    weir(*RUN, want=0)
+    require_exact(verify(weir, "t.ledger", *where, "--input-ended", want=0), 100)
+    weir("trace", "verify", "trace.jsonl", want=0)
+    rows, _ = cluster.tool.rows(topic + "-counts", weir.cwd)
+    cluster.tool.produce(topic=topic + "-counts", records=[{"partition": 1, "value": rows[7]["value"]}])
+    require_faults(verify(weir, "t.ledger", *where, "--input-ended", want=65), {("windows", "duplicate"): 1})
+
+
+def files_to_topics_killed_and_exact(cluster, topic):
+    killed_and_exact(cluster, topic, FILES, ["--to", "events"])
+
+
+CLUSTER = [gen_into_a_topic, verify_says_no, refused_with_the_reason, once_over_a_bad_network, files_to_topics_killed_and_exact]
 
 
 def checks():

@@ -309,6 +309,19 @@ def refusals(seed):
         raise Failure("a refused gen left a ledger that would be in the way", weir.log())
 
 
+def inconclusive(seed):
+    """Nothing is wrong and nothing could be judged: no pass."""
+    weir = Weir(directory("inconclusive"))
+    weir("gen", "events.ledger", "--to", "events", "--records", "40", "--seed", str(seed), want=0)
+    for name in ("late.jsonl", "windows.jsonl"):
+        write_lines(os.path.join(weir.cwd, name), [])
+    words = ["verify", "events.ledger", "--windows", "windows.jsonl", "--late", "late.jsonl", "--window", "10 s"]
+    life = weir(*words, want=75)
+    if b"verdict  inconclusive" not in life.out:
+        raise Failure("no such verdict", weir.log())
+    weir(*words, "--input-ended", want=65)
+
+
 def alive(seed):
     """A generator that keeps its rate, a pipeline that follows it, verify beside both; then a stop, and a kill."""
     weir = Weir(directory("alive"))
@@ -369,7 +382,7 @@ def main():
     print(f"# qualify: seed {args.seed} (run.py --seed {args.seed} repeats it)", flush=True)
     checks = [("exact", exact, args.seed), ("killed", killed, args.seed, random.Random(f"{args.seed}/killed")),
               ("tampered", tampered, args.seed, random.Random(f"{args.seed}/tampered")),
-              ("refusals", refusals, args.seed), ("alive", alive, args.seed)]
+              ("refusals", refusals, args.seed), ("inconclusive", inconclusive, args.seed), ("alive", alive, args.seed)]
     report.check_all([c for c in checks if args.only in c[0]])
     report.finish()
 
