@@ -106,6 +106,8 @@ void Batch::ResetEmpty(uint32_t rows) {
   arena_.Clear();
   watermarks.clear();
   positions.clear();
+  record_ms.clear();
+  record_by_broker.clear();
   partition = -1;
   source = {};
   end_position = 0;

@@ -102,6 +102,9 @@ class Column {
   void AppendNull();
 };
 
+// No time of a record is known.
+inline constexpr int64_t kNoRecordTime = INT64_MIN;
+
 // Something at a source position that is no row: a record that could not be decoded, or one that is
 // skipped (an empty line, a tombstone). Kept in reading order beside the rows, because it is
 // counted when the reader passes it.
@@ -113,6 +116,8 @@ struct NonRow {
   std::string code;         // dead letter: short stable word, e.g. "json.syntax"
   std::string message;      // for people: names column and value (shortened)
   std::string raw;          // the record's bytes, at most weir.max-record-bytes
+  uint64_t count = 1;       // skipped: so many records in a row (control records, aborted ones)
+  int64_t record_ms = kNoRecordTime;  // dead letter: as in Batch
 };
 
 class Batch {
@@ -169,6 +174,10 @@ class Batch {
   // Per row, either empty or rows() long.
   std::vector<TimestampMs> watermarks;  // what the rows before this one made (time.md)
   std::vector<int64_t> positions;       // where the row's record begins in its partition
+  // Raw batches of sources whose records have a time of their own (Kafka), else empty: ms since
+  // 1970 or kNoRecordTime, and whether the broker's clock set it on arrival. Not inherited.
+  std::vector<int64_t> record_ms;
+  std::vector<uint8_t> record_by_broker;
   // Per batch: where the rows come from. partition -1: not from a source (a fired window).
   int32_t partition = -1;
   std::string_view source;   // table name, owned by the plan

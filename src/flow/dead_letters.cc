@@ -94,6 +94,8 @@ void DeadLetterBuilder::AddRow(DeadStage stage, std::string_view code, std::stri
   SetText(batch_, at, kSource, from.source);
   SetInteger(batch_, at, kPart, from.partition);
   if (positions) SetInteger(batch_, at, kPos, from.positions[row]);
+  if (!from.record_ms.empty() && from.record_ms[row] != kNoRecordTime)
+    SetInteger(batch_, at, kTs, from.record_ms[row]);
 }
 
 void DeadLetterBuilder::AddRecord(std::string_view source, int32_t partition,
@@ -110,6 +112,7 @@ void DeadLetterBuilder::AddRecord(std::string_view source, int32_t partition,
   SetText(batch_, at, kSource, source);
   SetInteger(batch_, at, kPart, partition);
   SetInteger(batch_, at, kPos, record.pos);
+  if (record.record_ms != kNoRecordTime) SetInteger(batch_, at, kTs, record.record_ms);
 }
 
 }  // namespace weir::flow

@@ -18,6 +18,7 @@
 #include "base/ids.h"
 #include "base/status.h"
 #include "data/batch.h"
+#include "protocol/types.h"
 
 namespace weir::flow {
 
@@ -32,6 +33,9 @@ struct PartitionInfo {
   std::string label;  // for people and for ties: the path
   bool restored = false;  // go on from a saved position (false: from the beginning)
   bool finished = false;  // bounded: restored at its end already
+  int64_t position = 0;   // where reading begins or goes on
+  // Without event time: partitions are read in turns (Kafka), not one after the other (files).
+  bool in_turns = false;
 };
 
 // A partition (or a whole source) that the evidence cannot decide on: reading stops there, the rest
@@ -39,7 +43,8 @@ struct PartitionInfo {
 struct SourcePark {
   PartitionIndex partition = -1;  // -1: the source
   std::string what;               // one line: the facts
-  std::string verbs;              // "--accept-gap app[:/var/log/x]"
+  std::string rule = "source";    // stable word
+  std::vector<protocol::Verb> verbs = {protocol::Verb::kAcceptGap};
 };
 
 enum class ReadState {
@@ -65,6 +70,15 @@ class Source {
   // Partitions found since the last call (the first call: all), in a deterministic order. Cheap
   // when nothing is new.
   virtual Status Discover(std::vector<PartitionInfo>& found) = 0;
+  // Bounded: every partition has been announced. Until then the input has not ended.
+  virtual bool Complete() const = 0;
+  // Asked at every poll: whether something has come without an interval (a queue has records, a
+  // helper has an answer), so that Discover and MayRead are asked now. Also the source's chance to
+  // look at the clock. Never blocks.
+  virtual bool Woken() = 0;
+  // Whether it is proven, within the last few seconds, that a partition that waits stands at its
+  // end. A partition that nobody can ask about is unknown, not idle (time.md).
+  virtual bool AtEnd(PartitionIndex partition) const = 0;
   // Appends rows of one partition to `out` (already Reset to the raw schema by the caller) until
   // max_rows. Sets end_position, positions, non_rows.
   virtual Result<ReadState> Read(PartitionIndex partition, uint32_t max_rows, Batch& out) = 0;
@@ -86,6 +100,11 @@ class Source {
   // epochs").
   virtual void TakeForgotten(std::vector<std::string>& keys) = 0;
   virtual std::vector<SourcePark> parks() const = 0;
+  // Why nothing comes although nothing is parked ("brokers do not answer since ...: the reason");
+  // "" when all is well. Degraded, for status and the log.
+  virtual std::string Trouble() const = 0;
+  // The source's own fields of its status object, each with a comma in front: `,"lag":42`.
+  virtual void AppendStatus(std::string& json) const = 0;
   // Progress of bounded input for the terminal: bytes read and bytes in all (0: unknown).
   virtual void Progress(uint64_t* read_bytes, uint64_t* total_bytes) const = 0;
   // When to look again although nothing woke us: ms from now; -1: never by time.

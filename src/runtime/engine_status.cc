@@ -69,7 +69,7 @@ std::vector<protocol::Park> Engine::AllParks() const {
     for (const flow::SourcePark& park : scan->parks()) {
       std::string subject(scan->table_name());
       if (park.partition >= 0) subject += ":" + scan->LabelOf(park.partition);
-      all.push_back({std::move(subject), "source", park.what, {protocol::Verb::kAcceptGap}});
+      all.push_back({std::move(subject), park.rule, park.what, park.verbs});
     }
   }
   return all;
@@ -99,6 +99,8 @@ std::string Engine::StatusJson() const {
                       std::to_string(store_->WalBytes()) + " bytes");
   for (const auto& scan : graph_->scans()) {
     if (!scan->clock_believed()) reasons.push_back("clock not believed");
+    if (std::string trouble = scan->Trouble(); !trouble.empty())
+      reasons.push_back(std::move(trouble));
   }
   const store::RunInfo& run = store_->run();
   std::string out = "{\"health\":\"" +

@@ -77,6 +77,7 @@ Status Scan::Discover(bool opening) {
     partition->info = std::move(info);
     partitions_.push_back(std::move(partition));
     Partition& p = *partitions_.back();
+    p.position = p.info.position;
     if (opening && p.info.restored) {
       if (const auto saved = SavedWatermark(p.info.key)) {
         watermarks_.Restore(index, *saved);
@@ -135,10 +136,9 @@ void Scan::TakePeek(int index, const Reader& peek) {
   if (peek.rows == nullptr) return;
   const Column& time = peek.rows->column(scan_.rowtime);
   const int64_t wall_ms = clock_.WallMs();
-  const bool believed = ClockBelieved(wall_ms, highest_sealed_watermark_);
+  clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
   for (const uint32_t row : peek.selected) {
-    if (time.IsNull(row)) continue;
-    if (believed && time.ints[row] > wall_ms + settings_.max_future_skew_ms) continue;
+    if (time.IsNull(row) || time.ints[row] > LatestOk(peek, row, wall_ms)) continue;
     watermarks_.SetPeek(index, time.ints[row]);
     return;
   }
@@ -161,7 +161,7 @@ void Scan::Rank(int index) {
   if (!HasRows(index)) return;
   // Without event time: in the order of discovery (by path; of a rotated file the rest comes
   // first).
-  p.ranked = has_rowtime_ ? watermarks_.WatermarkOf(index) : index;
+  p.ranked = has_rowtime_ ? watermarks_.WatermarkOf(index) : p.info.in_turns ? p.turn : index;
   ready_.insert({*p.ranked, p.info.label, index});
 }
 
@@ -209,6 +209,17 @@ Status Scan::Fill(int index) {
   return r.outputs->status();
 }
 
+// The latest event time of a row that may move the watermark. Arrival is the broker's time where it
+// set one; else the record's own, but not later than our clock - if that is believed.
+TimestampMs Scan::LatestOk(const Reader& r, uint32_t row, int64_t wall_ms) const {
+  const int64_t record_ms = r.raw.record_ms.empty() ? kNoRecordTime : r.raw.record_ms[row];
+  if (record_ms != kNoRecordTime && r.raw.record_by_broker[row])
+    return record_ms + settings_.max_future_skew_ms;
+  if (!clock_believed_) return kWatermarkMax;
+  const int64_t arrival_ms = record_ms == kNoRecordTime ? wall_ms : std::min(record_ms, wall_ms);
+  return arrival_ms + settings_.max_future_skew_ms;
+}
+
 // The first raw row that must wait because its partition is too far ahead; raw.rows() when none.
 // Fills `rows` (the rows to push) and the watermark column, and advances `run`.
 uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32_t>& rows) {
@@ -225,8 +236,6 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
   }
   const int64_t wall_ms = clock_.WallMs();
   clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
-  const TimestampMs latest_ok =
-      clock_believed_ ? wall_ms + settings_.max_future_skew_ms : kWatermarkMax;
   // Somebody whose time is not known yet stops nobody: it is read when its turn comes.
   const TimestampMs limit = run.aligned_to() >= kWatermarkMax - settings_.max_drift_ms
                                 ? kWatermarkMax
@@ -239,7 +248,7 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
     watermark[row] = run.Before();
     rows.push_back(row);
     if (!time.valid[row]) continue;
-    if (time.ints[row] > latest_ok) {
+    if (time.ints[row] > LatestOk(r, row, wall_ms)) {
       ++books_[flow::Count::kFutureSkew];
     } else {
       run.Advance(time.ints[row]);
@@ -266,15 +275,16 @@ void Scan::EmitDead(int index, uint32_t stop, int64_t before, flow::Outputs& out
   Reader& r = *partitions_[index]->reader;
   dead_.Clear();
   for (int64_t at = NextDeadPosition(r, stop); at < before; at = NextDeadPosition(r, stop)) {
-    ++books_[flow::Count::kRead];
     if (r.next_dead < r.dead.rows() && r.dead.positions[r.next_dead] == at) {
+      ++books_[flow::Count::kRead];
       ++books_[flow::Count::kDead];
       dead_.batch().AppendRow(r.dead, static_cast<uint32_t>(r.next_dead++));
       continue;
     }
     const NonRow& record = r.raw.non_rows[r.next_non_row++];
+    books_[flow::Count::kRead] += record.count;
     if (record.skipped) {
-      ++books_[flow::Count::kSkipped];
+      books_[flow::Count::kSkipped] += record.count;
     } else {
       ++books_[flow::Count::kDead];
       dead_.AddRecord(scan_.table->name, index, record);
@@ -337,6 +347,10 @@ void Scan::Consume(int index, flow::Outputs& out) {
   }
   watermarks_.End(run);
   if (stop < r.raw.rows()) current_ = -1;  // too far ahead: the next lowest's turn
+  if (!has_rowtime_ && p.info.in_turns && r.Consumed()) {
+    p.turn = ++turns_;
+    current_ = -1;
+  }
 }
 
 void Scan::EndPartition(int index) {
@@ -354,12 +368,18 @@ void Scan::CheckIdle(int64_t now_ns) {
   constexpr int64_t kCheckNs = 100'000'000;
   if (settings_.idle_timeout_ms <= 0 || now_ns < next_idle_check_ns_) return;
   next_idle_check_ns_ = now_ns + kCheckNs;
+  using State = SourceWatermarks::Partition::State;
   for (const int i : waiting_) {
     Partition& p = *partitions_[i];
-    if (p.waiting_since_ns == 0 ||
-        watermarks_.at(i).state != SourceWatermarks::Partition::State::kActive) {
+    const State state = watermarks_.at(i).state;
+    if (state == State::kIdle && !source_->AtEnd(i)) {
+      // Nobody knows any more whether something lies there: it holds the watermark again.
+      watermarks_.SetActive(i);
+      p.changed = true;
+      dirty_ = true;
       continue;
     }
+    if (p.waiting_since_ns == 0 || state != State::kActive || !source_->AtEnd(i)) continue;
     if (now_ns - p.waiting_since_ns < settings_.idle_timeout_ms * 1000000) continue;
     watermarks_.SetIdle(i);
     p.changed = true;
@@ -371,11 +391,14 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
   if (ended_) return Outcome::kEnded;
   const int64_t now_ns = clock_.MonotonicNs();
   const int64_t interval_ms = source_->PollIntervalMs();
-  if (interval_ms >= 0 && now_ns >= next_poll_ns_) {
+  const bool due = interval_ms >= 0 && now_ns >= next_poll_ns_;
+  if (source_->Woken() || due) {
     WEIR_RETURN_IF_ERROR(Discover(/*opening=*/false));
     AskWaiting();
-    next_poll_ns_ = now_ns + interval_ms * 1000000;
+    if (due) next_poll_ns_ = now_ns + interval_ms * 1000000;
   }
+  // Before reading: a partition that nobody can ask any more holds back what is read now.
+  CheckIdle(now_ns);
   if (current_ < 0 || !HasRows(current_)) current_ = Choose();
   Outcome outcome = Outcome::kIdle;
   if (current_ >= 0) {
@@ -398,10 +421,9 @@ Result<Scan::Outcome> Scan::Poll(flow::Outputs& out) {
       if (Choose() >= 0) outcome = Outcome::kProgress;  // somebody else may go on
     }
   }
-  CheckIdle(now_ns);
   const TimestampMs before = watermarks_.Current();
   if (has_rowtime_) watermarks_.Recompute();
-  if (scan_.bounded && watermarks_.AllEnded() && parks().empty()) {
+  if (scan_.bounded && source_->Complete() && watermarks_.AllEnded() && parks().empty()) {
     ended_ = true;
     dirty_ = true;
     out.Watermark(kWatermarkMax);
@@ -459,6 +481,7 @@ void Scan::AppendStatus(std::string& json) const {
   }
   json += "],\"partitions_total\":" + std::to_string(partitions_.size()) +
           ",\"partitions_active\":" + std::to_string(watermarks_.active().size());
+  source_->AppendStatus(json);
 }
 
 }  // namespace weir::runtime

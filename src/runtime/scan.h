@@ -66,6 +66,7 @@ class Scan {
   std::vector<flow::SourcePark> parks() const { return source_->parks(); }
   void Progress(uint64_t* read, uint64_t* total) const { source_->Progress(read, total); }
   bool clock_believed() const { return clock_believed_; }
+  std::string Trouble() const { return source_->Trouble(); }
 
   // The cut: changed positions and source state as bucket deltas under this scan's name.
   Status Freeze(std::vector<flow::BucketDelta>& out);
@@ -90,6 +91,7 @@ class Scan {
     bool waiting = false;               // kWait: nothing more for now
     int64_t waiting_since_ns = 0;       // since when nothing has come
     std::optional<TimestampMs> ranked;  // its watermark in ready_; nullopt: not there
+    int64_t turn = 0;                   // info.in_turns without event time: when it was read last
     bool known_end = false;             // Read said kEnd: ends when its Reader is consumed
     std::unique_ptr<Reader> reader;
   };
@@ -108,6 +110,7 @@ class Scan {
   void AskWaiting();
   Status Fill(int index);
   void Consume(int index, flow::Outputs& out);
+  TimestampMs LatestOk(const Reader& r, uint32_t row, int64_t wall_ms) const;
   uint32_t StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32_t>& rows);
   int64_t NextDeadPosition(const Reader& r, uint32_t stop) const;
   void EmitDead(int index, uint32_t stop, int64_t before, flow::Outputs& out);
@@ -140,6 +143,7 @@ class Scan {
   std::set<Turn> ready_;
   std::set<int> waiting_;
   int current_ = -1;
+  int64_t turns_ = 0;
   bool ended_ = false;
   bool dirty_ = true;  // the first epoch of a run records resolved positions
   bool clock_believed_ = true;

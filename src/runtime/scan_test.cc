@@ -14,14 +14,25 @@ namespace {
 struct Row {
   int64_t ts;
   bool dead = false;  // a record that cannot be decoded
+  int64_t record_ms = kNoRecordTime;
 };
 
 using Files = std::vector<std::vector<Row>>;
 
+// What a live source says of itself.
+struct Live {
+  bool woken = true;
+  bool at_end = true;
+  bool in_turns = false;
+  bool by_broker = false;
+};
+
 // Partition i is files[i]; a position is a row number; saved blobs are "POSITION".
 class MemorySource : public flow::Source {
  public:
-  explicit MemorySource(const Files& files) : files_(files), at_(files.size(), 0) {}
+  // live: unbounded, what comes later is put into it.
+  MemorySource(const Files& files, const Live* live)
+      : files_(files), live_(live), at_(files.size(), 0) {}
 
   Status Open(const std::vector<flow::SavedPosition>& saved, std::string_view) override {
     for (const flow::SavedPosition& s : saved) saved_[s.key] = std::stoll(s.blob);
@@ -32,16 +43,23 @@ class MemorySource : public flow::Source {
       const std::string key = "f" + std::to_string(known_);
       const auto saved = saved_.find(key);
       if (saved != saved_.end()) at_[known_] = static_cast<size_t>(saved->second);
-      found.push_back({static_cast<int32_t>(known_), key, key, saved != saved_.end(), false});
+      found.push_back({static_cast<int32_t>(known_), key, key, saved != saved_.end(), false,
+                       static_cast<int64_t>(at_[known_]), live_ != nullptr && live_->in_turns});
     }
     return Status::Ok();
   }
+  bool Complete() const override { return true; }
+  bool Woken() override { return live_ != nullptr && live_->woken; }
+  bool AtEnd(flow::PartitionIndex) const override { return live_ == nullptr || live_->at_end; }
   Result<flow::ReadState> Read(flow::PartitionIndex p, uint32_t max_rows, Batch& out) override {
     Append(p, at_[p], max_rows, out);
     at_[p] = static_cast<size_t>(out.end_position);
+    if (live_ != nullptr) return out.rows() > 0 ? flow::ReadState::kRows : flow::ReadState::kWait;
     return at_[p] == files_[p].size() ? flow::ReadState::kEnd : flow::ReadState::kRows;
   }
-  bool MayRead(flow::PartitionIndex) const override { return true; }
+  bool MayRead(flow::PartitionIndex p) const override {
+    return live_ == nullptr || at_[p] < files_[p].size();
+  }
   Status Peek(flow::PartitionIndex p, Batch& out) override {
     Append(p, 0, 100, out);
     return Status::Ok();
@@ -53,6 +71,8 @@ class MemorySource : public flow::Source {
   std::optional<std::string> FreezeSourceState() override { return std::nullopt; }
   void TakeForgotten(std::vector<std::string>&) override {}
   std::vector<flow::SourcePark> parks() const override { return {}; }
+  std::string Trouble() const override { return ""; }
+  void AppendStatus(std::string&) const override {}
   void Progress(uint64_t* read, uint64_t* total) const override { *read = *total = 0; }
   int64_t PollIntervalMs() const override { return -1; }
 
@@ -73,13 +93,18 @@ class MemorySource : public flow::Source {
       out.mutable_column(0).ints[rows] = row.ts;
       out.positions.resize(rows + 1);
       out.positions[rows] = static_cast<int64_t>(at);
+      if (row.record_ms != kNoRecordTime) {
+        out.record_ms.push_back(row.record_ms);
+        out.record_by_broker.push_back(live_ != nullptr && live_->by_broker);
+      }
       ++rows;
     }
     out.positions.resize(rows);
     out.end_position = static_cast<int64_t>(at);
   }
 
-  Files files_;
+  const Files& files_;
+  const Live* live_;
   std::vector<size_t> at_;
   size_t known_ = 0;
   std::map<std::string, int64_t> saved_;
@@ -151,12 +176,13 @@ struct World {
     scan.raw_columns = {0};
     scan.rowtime = 0;
     scan.watermark_bound_ms = 5;
+    scan.bounded = true;
     node.id = 0;
     node.name = "scan:t";
     node.body = std::move(scan);
     factories.source = [this](const plan::Node&,
                               const Schema&) -> Result<std::unique_ptr<flow::Source>> {
-      return std::make_unique<MemorySource>(files);
+      return std::make_unique<MemorySource>(files, live ? &*live : nullptr);
     };
     factories.scan_outputs = [](const plan::Node&,
                                 const Schema&) -> Result<std::unique_ptr<flow::Operator>> {
@@ -173,6 +199,7 @@ struct World {
   }
 
   Files files;
+  std::optional<Live> live;
   plan::TableDef table;
   plan::Node node;
   Factories factories;
@@ -266,6 +293,114 @@ TEST_CASE("a row far ahead of its arrival goes on, and does not move the waterma
                                                        "1893456400000@1893455998995",
                                                        "1893455999100@1893455998995"});
   CHECK(scan->books()[flow::Count::kFutureSkew] == 1);
+}
+
+// Polls until nothing comes.
+std::vector<std::string> Take(Scan& scan, Collector& out) {
+  out.text.clear();
+  for (int quiet = 0; quiet < 3;) {
+    const Result<Scan::Outcome> outcome = scan.Poll(out);
+    REQUIRE(outcome.has_value());
+    quiet = *outcome == Scan::Outcome::kProgress ? 0 : quiet + 1;
+  }
+  return out.text;
+}
+
+TEST_CASE("a restored partition that becomes idle before it is read keeps its position") {
+  World world(Files{{{100}, {110}, {120}}});
+  world.live.emplace();
+  NoState state;
+  Collector out;
+  auto scan = world.NewScan(2048, 30000);
+  REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
+  CHECK(Take(*scan, out).size() == 3);
+  REQUIRE(scan->Freeze(state.deltas).ok());
+  // The next life reads nothing, and finds the partition idle.
+  auto second = world.NewScan(2048, 30000);
+  REQUIRE(second->Open(state, 115, "").ok());
+  CHECK(Take(*second, out).empty());
+  world.clock.AdvanceMs(61'000);
+  CHECK(Take(*second, out).empty());
+  CHECK(second->dirty());
+  REQUIRE(second->Freeze(state.deltas).ok());
+  auto third = world.NewScan(2048, 30000);
+  REQUIRE(third->Open(state, 115, "").ok());
+  CHECK(Take(*third, out).empty());
+}
+
+TEST_CASE("idle is proven: a partition of which nobody knows the end holds the watermark") {
+  World world(Files{{{100}, {110}}, {{100}}});
+  world.live.emplace();
+  NoState state;
+  Collector out;
+  auto scan = world.NewScan(2048, 30000);
+  REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
+  Take(*scan, out);
+  CHECK(scan->watermark() == 95);
+  world.live->at_end = false;
+  world.clock.AdvanceMs(61'000);
+  world.files[0].push_back({200});
+  Take(*scan, out);
+  CHECK(scan->watermark() == 95);
+  // Its end is known again: it is idle, and holds nothing back.
+  world.live->at_end = true;
+  world.clock.AdvanceMs(61'000);
+  world.files[0].push_back({210});
+  Take(*scan, out);
+  CHECK(scan->watermark() == 205);
+  // Its leader cannot be reached any more: it holds again, the watermark stays where it is.
+  world.live->at_end = false;
+  world.clock.AdvanceMs(200);
+  world.files[0].push_back({300});
+  Take(*scan, out);
+  CHECK(scan->watermark() == 205);
+}
+
+TEST_CASE("arrival is the broker's time where it set one, else the earlier of record and clock") {
+  constexpr int64_t kNow = 1893456000000;
+  struct Case {
+    const char* name;
+    int64_t record_ms;
+    bool by_broker, believed;
+    uint64_t skewed;  // a row 400 s ahead of the clock, 5 min being allowed
+  };
+  const Case cases[] = {
+      {"the clock", kNoRecordTime, false, true, 1},
+      {"the record says later: the clock", kNow + 900'000, false, true, 1},
+      {"the record says earlier", kNow - 1, false, true, 1},
+      {"the broker's later time counts", kNow + 900'000, true, true, 0},
+      {"a clock that is not believed guards nothing", kNow, false, false, 0},
+      {"but the broker's does", kNow, true, false, 1},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    World world(Files{{{kNow + 400'000, false, c.record_ms}}});
+    world.live.emplace();
+    world.live->by_broker = c.by_broker;
+    if (!c.believed) world.clock.SetWallMs(0);
+    NoState state;
+    Collector out;
+    auto scan = world.NewScan(2048, 30000);
+    REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
+    CHECK(Take(*scan, out).size() == 1);
+    CHECK(scan->books()[flow::Count::kFutureSkew] == c.skewed);
+  }
+}
+
+TEST_CASE("without event time partitions are read in turns where the source wants it") {
+  for (const bool in_turns : {false, true}) {
+    World world(Files{{{1}, {2}, {3}}, {{11}, {12}}});
+    world.live.emplace();
+    world.live->in_turns = in_turns;
+    std::get<plan::ScanNode>(world.node.body).rowtime = -1;
+    NoState state;
+    Collector out;
+    auto scan = world.NewScan(1, 0);
+    REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
+    CHECK(Take(*scan, out) ==
+          (in_turns ? std::vector<std::string>{"1@-", "11@-", "2@-", "12@-", "3@-"}
+                    : std::vector<std::string>{"1@-", "2@-", "3@-", "11@-", "12@-"}));
+  }
 }
 
 TEST_CASE("a clock before the build or behind the sealed time is not believed") {

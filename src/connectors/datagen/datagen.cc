@@ -57,7 +57,8 @@ Status DatagenSource::Open(const std::vector<flow::SavedPosition>& saved, std::s
 Status DatagenSource::Discover(std::vector<flow::PartitionInfo>& found) {
   if (announced_) return Status::Ok();
   announced_ = true;
-  found.push_back({0, std::string(kKey), table_, restored_, restored_ && row_ >= plan_.rows});
+  found.push_back({0, std::string(kKey), table_, restored_, restored_ && row_ >= plan_.rows,
+                   static_cast<int64_t>(row_), false});
   return Status::Ok();
 }
 

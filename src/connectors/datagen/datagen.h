@@ -50,6 +50,9 @@ class DatagenSource : public flow::Source {
   Status Open(const std::vector<flow::SavedPosition>& saved,
               std::string_view source_state) override;
   Status Discover(std::vector<flow::PartitionInfo>& found) override;
+  bool Complete() const override { return true; }
+  bool Woken() override { return false; }
+  bool AtEnd(flow::PartitionIndex) const override { return true; }  // by rate: nothing more is due
   Result<flow::ReadState> Read(flow::PartitionIndex partition, uint32_t max_rows,
                                Batch& out) override;
   bool MayRead(flow::PartitionIndex) const override { return true; }  // by rate: the clock says
@@ -59,6 +62,8 @@ class DatagenSource : public flow::Source {
   std::optional<std::string> FreezeSourceState() override { return std::nullopt; }
   void TakeForgotten(std::vector<std::string>&) override {}
   std::vector<flow::SourcePark> parks() const override { return {}; }
+  std::string Trouble() const override { return ""; }
+  void AppendStatus(std::string&) const override {}
   void Progress(uint64_t* read_bytes, uint64_t* total_bytes) const override {
     *read_bytes = *total_bytes = 0;
   }

@@ -226,7 +226,7 @@ TEST_CASE(
     CHECK(parks.size() == (c.parks ? 1 : 0));
     CHECK(second.AllEnded() == !c.parks);
     if (!c.parks) continue;
-    CHECK(parks[0].verbs == "--accept-gap t:/in/a.json");
+    CHECK(parks[0].verbs == std::vector<protocol::Verb>{protocol::Verb::kAcceptGap});
     CHECK(parks[0].what.find("/in/a.json") != std::string::npos);
     // The word is used by one start, and holds for all later ones once its epoch is sealed.
     ConnectorContext context = world.Context();

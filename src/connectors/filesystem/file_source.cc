@@ -45,7 +45,8 @@ Status FileSource::Discover(std::vector<flow::PartitionInfo>& found) {
     partition->index = static_cast<flow::PartitionIndex>(set_.announced.size());
     set_.announced.push_back(partition);
     found.push_back({partition->index, PartitionKey(partition->number), partition->path,
-                     partition->restored, partition->state == State::kEnded});
+                     partition->restored, partition->state == State::kEnded,
+                     static_cast<int64_t>(partition->base.offset), false});
   }
   return Status::Ok();
 }
@@ -290,8 +291,7 @@ std::vector<flow::SourcePark> FileSource::parks() const {
   if (!any_parked_) return out;
   for (const FilePartition* partition : set_.announced) {
     if (partition->state != State::kParked) continue;
-    out.push_back({partition->index, *partition->trouble,
-                   "--accept-gap " + options_.table + ":" + partition->path});
+    out.push_back({partition->index, *partition->trouble});
   }
   return out;
 }

@@ -47,6 +47,9 @@ class FileSource : public flow::Source {
   Status Open(const std::vector<flow::SavedPosition>& saved,
               std::string_view source_state) override;
   Status Discover(std::vector<flow::PartitionInfo>& found) override;
+  bool Complete() const override { return true; }
+  bool Woken() override { return false; }
+  bool AtEnd(flow::PartitionIndex) const override { return true; }  // Read has just seen it
   Result<flow::ReadState> Read(flow::PartitionIndex partition, uint32_t max_rows,
                                Batch& out) override;
   bool MayRead(flow::PartitionIndex partition) const override;
@@ -58,6 +61,8 @@ class FileSource : public flow::Source {
     catalog_->TakeForgotten(set_, keys);
   }
   std::vector<flow::SourcePark> parks() const override;
+  std::string Trouble() const override { return ""; }
+  void AppendStatus(std::string&) const override {}
   void Progress(uint64_t* read_bytes, uint64_t* total_bytes) const override;
   int64_t PollIntervalMs() const override { return catalog_->PollIntervalMs(); }
 
