@@ -1,9 +1,11 @@
-// weir check: everything that can be found without running. Nothing is created, cut or contacted.
+// weir check: everything that can be found without running. Nothing is created or cut, and nobody
+// is contacted but with --connect.
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/places.h"
 #include "app/project.h"
 #include "base/text.h"
+#include "connectors/registry.h"
 #include "store/store.h"
 
 namespace weir::app {
@@ -14,6 +16,25 @@ struct Findings {
   std::vector<std::string> errors;
   std::vector<std::string> notes;
 };
+
+// Whether the remote ends answer, know what the tables name, and let us.
+void CheckConnections(World& world, const Project& project, Findings* out) {
+  const plan::Plan& plan = *project.output.plan;
+  const connectors::ConnectorContext context{
+      world.env(), project.state_directory, project.pipeline, project.instance, plan.zone, nullptr,
+      {}};
+  for (const plan::Node& node : plan.nodes) {
+    const auto* scan = std::get_if<plan::ScanNode>(&node.body);
+    const auto* sink = std::get_if<plan::SinkNode>(&node.body);
+    const plan::TableDef* table = scan != nullptr   ? scan->table
+                                  : sink != nullptr ? sink->table
+                                                    : nullptr;
+    if (table == nullptr) continue;
+    connectors::Reached reached = connectors::Connect(context, *table, sink != nullptr);
+    out->errors.insert(out->errors.end(), reached.errors.begin(), reached.errors.end());
+    out->notes.insert(out->notes.end(), reached.notes.begin(), reached.notes.end());
+  }
+}
 
 // Would a start be refused over what is saved?
 // `claimed` becomes the output files that are this directory's own.
@@ -71,6 +92,7 @@ int CheckCommand(World& world, const Invocation& invocation) {
     findings.notes = DescribePlaces(world.files(), *project->output.plan);
     std::vector<std::string> claimed;
     CheckSavedState(world, *project, &findings, &claimed);
+    if (invocation.connect) CheckConnections(world, *project, &findings);
     project->AddDiagnostics(FindMissingPlaces(world.files(), *project->output.plan, claimed));
   }
   const bool good = project->ok() && findings.errors.empty();

@@ -178,6 +178,7 @@ Result<ParsedCommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* check =
       app.add_subcommand("check", "find everything that can be found without running");
   AddCommon(*check, in, raw, true);
+  check->add_flag("--connect", in.connect, "also ask brokers whether they answer and take us");
   CLI::App* explain = app.add_subcommand(
       "explain", "the job graph, its fingerprint, guarantees, options with their origin");
   AddCommon(*explain, in, raw, false);

@@ -49,6 +49,8 @@ struct Invocation {
   std::optional<std::string> drain;  // a duration
   std::optional<std::string> trace;
   bool progress = true;  // on a terminal
+  // check
+  bool connect = false;  // ask the remote ends, too
   // explain
   bool connectors = false;
   bool options = false;  // the option tables as Markdown: docs/options.md

@@ -43,8 +43,11 @@ runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan,
                                  const std::string& state_directory, const std::string& pipeline,
                                  const std::string& instance,
                                  const std::vector<protocol::Resolution>& words) {
-  const connectors::ConnectorContext context{env,       state_directory, pipeline, instance,
-                                             plan.zone, nullptr,         words};
+  const connectors::ConnectorContext context{
+      env,       state_directory,
+      pipeline,  instance,
+      plan.zone, nullptr,
+      words,     static_cast<uint64_t>(plan.settings.Integer("weir.memory.limit"))};
   runtime::Factories make;
   make.source = [context](const plan::Node& node, const Schema& raw) {
     const auto& scan = std::get<plan::ScanNode>(node.body);

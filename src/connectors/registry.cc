@@ -13,7 +13,9 @@
 #include "connectors/filesystem/filesystem_spec.h"
 #include "connectors/filesystem/path.h"
 #include "connectors/filesystem/rolling_stage.h"
+#include "connectors/kafka/kafka_probe.h"
 #include "connectors/kafka/kafka_rows.h"
+#include "connectors/kafka/kafka_source.h"
 #include "connectors/kafka/kafka_spec.h"
 #include "connectors/kafka/kafka_target.h"
 #include "connectors/print/print.h"
@@ -102,6 +104,22 @@ Result<std::unique_ptr<flow::Source>> NewFileSource(const ConnectorContext& cont
   return std::make_unique<FileSource>(env.files, std::move(options), std::move(files));
 }
 
+// A third of the memory for records that wait in the client's queues: batches, unsealed output and
+// keyed state share the rest.
+Result<std::unique_ptr<flow::Source>> NewKafkaSource(const ConnectorContext& context,
+                                                     const plan::TableDef& table,
+                                                     const std::vector<int>& raw_columns) {
+  WEIR_ASSIGN_OR_RETURN(KafkaReading reading, KafkaReadingOf(table));
+  WEIR_ASSIGN_OR_RETURN(auto rows, KafkaDecoder::Create(table, raw_columns));
+  KafkaSourceOptions options{table.name,
+                             std::move(reading),
+                             ClientConfigOf(table, context.env.files, context.env.clock),
+                             "weir-" + context.instance + "-" + context.pipeline,
+                             context.memory_limit_bytes / 3,
+                             context.resolutions};
+  return std::make_unique<KafkaSource>(context.env, std::move(options), std::move(rows));
+}
+
 protocol::LocalFileFacts::IfExists IfExistsOf(const plan::TableDef& table) {
   const std::string text = table.options.String("weir.sink.if-exists");
   if (text == "append") return protocol::LocalFileFacts::IfExists::kAppend;
@@ -163,6 +181,7 @@ Result<std::unique_ptr<flow::Source>> NewSource(const ConnectorContext& context,
                                                 const plan::TableDef& table, const Schema&,
                                                 const std::vector<int>& raw_columns) {
   if (table.connector == &kFilesystemSpec) return NewFileSource(context, table, raw_columns);
+  if (table.connector == &kKafkaSpec) return NewKafkaSource(context, table, raw_columns);
   if (table.connector == &kDatagenSpec) {
     WEIR_ASSIGN_OR_RETURN(auto plan, MakeGeneratorPlan(table, raw_columns));
     return std::make_unique<DatagenSource>(context.env.clock, table.name, std::move(plan));
@@ -227,6 +246,13 @@ std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
   CHECK(NeedsDelivery(table));
   return table.connector == &kKafkaSpec ? KafkaRowCheck(table, context.limits, context.env.clock)
                                         : SqliteRowCheck(table);
+}
+
+Reached Connect(const ConnectorContext& context, const plan::TableDef& table, bool as_sink) {
+  if (table.connector != &kKafkaSpec) return {};
+  ProbeFindings findings;
+  ProbeKafka(ClientConfigOf(table, context.env.files, context.env.clock), table, as_sink, findings);
+  return {std::move(findings.errors), std::move(findings.notes)};
 }
 
 Schema SinkSchema(const plan::TableDef& table) {

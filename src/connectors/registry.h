@@ -4,7 +4,7 @@
 // Which half-contracts a table of a connector has:
 //   filesystem   Source, SinkStage (append or rolling; acked by the seal)
 //   sqlite       the spool as its stage (NewStage: null), SinkDelivery per database (TargetOf)
-//   kafka        the spool as its stage, SinkDelivery per cluster
+//   kafka        Source; the spool as its stage, SinkDelivery per cluster
 //   print, blackhole   DirectSink: no stage, rows are written at once (at least once)
 //   datagen      Source
 #ifndef WEIR_CONNECTORS_REGISTRY_H_
@@ -44,6 +44,7 @@ struct ConnectorContext {
   // Operator's words that are not used up yet. A source acts on kAcceptGap with subject TABLE or
   // TABLE:PATH.
   std::vector<protocol::Resolution> resolutions;
+  uint64_t memory_limit_bytes = 48 << 20;  // SET 'weir.memory.limit'
   // What deliveries learn of their topics, and row checks ask for.
   std::shared_ptr<TopicLimits> limits = std::make_shared<TopicLimits>();
 };
@@ -95,6 +96,13 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
 // column id"). The text lives as long as the function.
 std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
     const ConnectorContext& context, const plan::TableDef& table);
+
+// `weir check --connect`: asks the table's remote end whether it is there and takes us. Connectors
+// without a remote end say nothing. Changes nothing; blocks for some seconds when nobody answers.
+struct Reached {
+  std::vector<std::string> errors, notes;
+};
+Reached Connect(const ConnectorContext& context, const plan::TableDef& table, bool as_sink);
 
 // The schema of what a sink table takes: physical and non-virtual metadata columns, in table order.
 Schema SinkSchema(const plan::TableDef& table);

@@ -144,8 +144,25 @@ Result<std::string> AskClusterId(KafkaHandle& handle, int timeout_ms) {
   return out;
 }
 
+namespace {
+
+void TakeRights(const rd_kafka_TopicDescription_t* topic, TopicFacts& facts) {
+  size_t count = 0;
+  const rd_kafka_AclOperation_t* rights =
+      rd_kafka_TopicDescription_authorized_operations(topic, &count);
+  if (rights == nullptr) return;  // the broker does not say
+  const auto may = [&](rd_kafka_AclOperation_t operation) {
+    return std::find(rights, rights + count, operation) != rights + count;
+  };
+  facts.may_read = may(RD_KAFKA_ACL_OPERATION_READ);
+  facts.may_write = may(RD_KAFKA_ACL_OPERATION_WRITE);
+}
+
+}  // namespace
+
 Result<std::vector<TopicFacts>> AskTopics(KafkaHandle& handle,
-                                          const std::vector<std::string>& names, int timeout_ms) {
+                                          const std::vector<std::string>& names, int timeout_ms,
+                                          bool rights) {
   std::vector<TopicFacts> topics;
   if (names.empty()) return topics;
   std::vector<const char*> wanted;
@@ -156,6 +173,9 @@ Result<std::vector<TopicFacts>> AskTopics(KafkaHandle& handle,
       rd_kafka_TopicCollection_of_topic_names(wanted.data(), wanted.size()));
   const KafkaQueue queue(rd_kafka_queue_new(handle.get()));
   const AdminOptions options = NewOptions(handle, RD_KAFKA_ADMIN_OP_DESCRIBETOPICS, timeout_ms);
+  const KafkaError unused(
+      rd_kafka_AdminOptions_set_include_authorized_operations(options.get(), rights ? 1 : 0));
+  CHECK(unused == nullptr);
   rd_kafka_DescribeTopics(handle.get(), collection.get(), options.get(), queue.get());
   WEIR_ASSIGN_OR_RETURN(const KafkaEvent event, Wait(handle, queue.get(), "asking for topics"));
   size_t count = 0;
@@ -175,6 +195,7 @@ Result<std::vector<TopicFacts>> AskTopics(KafkaHandle& handle,
       (void)rd_kafka_TopicDescription_partitions(found[i], &partitions);
       facts.partitions = static_cast<int32_t>(partitions);
       facts.id = rd_kafka_Uuid_base64str(rd_kafka_TopicDescription_topic_id(found[i]));
+      if (rights) TakeRights(found[i], facts);
     }
     topics.push_back(std::move(facts));
   }

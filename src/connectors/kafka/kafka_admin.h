@@ -19,6 +19,8 @@ struct TopicFacts {
   std::string id;  // base64 of the topic id: another one means that the topic was created again
   int32_t partitions = 0;
   Status status;  // kNotFound: there is no such topic; kUnavailable: ACL, no leader, ...
+  // What we may do with it, when asked with `rights`; a cluster without ACLs allows all.
+  bool may_read = true, may_write = true;
 };
 
 struct TopicPartition {
@@ -45,7 +47,8 @@ struct OffsetAnswer {
 Result<std::string> AskClusterId(KafkaHandle& handle, int timeout_ms);
 // In the order asked.
 Result<std::vector<TopicFacts>> AskTopics(KafkaHandle& handle,
-                                          const std::vector<std::string>& names, int timeout_ms);
+                                          const std::vector<std::string>& names, int timeout_ms,
+                                          bool rights = false);
 // Names of all topics that we may see, but for the cluster's own, sorted.
 Result<std::vector<std::string>> AskTopicNames(KafkaHandle& handle, int timeout_ms);
 // Asks the leaders. A leader that does not answer fails its own partitions only.

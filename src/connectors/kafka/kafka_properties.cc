@@ -184,6 +184,19 @@ ClientConfig ClientConfigOf(const plan::TableDef& table) {
   return config;
 }
 
+ClientConfig ClientConfigOf(const plan::TableDef& table, io::Files& files, io::Clock& clock) {
+  constexpr uint64_t kTokenBytesMax = 64 << 10;
+  ClientConfig config = ClientConfigOf(table);
+  if (!table.options.Has("weir.oauthbearer.token-file")) return config;
+  const std::string path = table.options.String("weir.oauthbearer.token-file");
+  config.token = [&files, path]() -> Result<std::string> {
+    WEIR_ASSIGN_OR_RETURN(const std::string text, io::ReadFile(files, path, kTokenBytesMax));
+    return std::string(TrimAscii(text));
+  };
+  config.wall_ms = [&clock] { return clock.WallMs(); };
+  return config;
+}
+
 std::vector<ClientProperty> FixedProperties(ClientRole role) {
   // Time-outs: a frozen leader keeps a connection busy until socket.timeout.ms, and a broker that
   // is back is found again within reconnect.backoff.max.ms.

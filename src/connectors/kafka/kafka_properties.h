@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "io/clock.h"
+#include "io/files.h"
 #include "plan/plan.h"
 
 namespace weir::connectors {
@@ -32,6 +34,8 @@ struct ClientConfig {
 
 // What the table's user has set, names without "properties.". `table` is checked.
 ClientConfig ClientConfigOf(const plan::TableDef& table);
+// With the token of SASL OAUTHBEARER, read from its file whenever one is wanted. Both outlive it.
+ClientConfig ClientConfigOf(const plan::TableDef& table, io::Files& files, io::Clock& clock);
 
 enum class ClientRole {
   kConsumer,  // reads; manual assignment

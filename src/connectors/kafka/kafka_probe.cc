@@ -1,0 +1,59 @@
+#include "connectors/kafka/kafka_probe.h"
+
+#include "connectors/kafka/kafka_admin.h"
+#include "data/name_pattern.h"
+
+namespace weir::connectors {
+namespace {
+
+constexpr int kRequestMs = 5000;
+
+Result<std::vector<std::string>> TopicsOf(KafkaHandle& handle, const plan::TableDef& table,
+                                          bool as_sink) {
+  if (as_sink) {
+    std::vector<std::string> topics = {table.options.String("topic")};
+    WEIR_ASSIGN_OR_RETURN(std::string receipt,
+                          ReceiptTopicOf(table.options.String("weir.receipt")));
+    if (!receipt.empty()) topics.push_back(std::move(receipt));
+    return topics;
+  }
+  WEIR_ASSIGN_OR_RETURN(KafkaReading reading, KafkaReadingOf(table));
+  if (reading.pattern.empty()) return reading.topics;
+  WEIR_ASSIGN_OR_RETURN(const auto pattern, NamePattern::Parse(reading.pattern));
+  WEIR_ASSIGN_OR_RETURN(std::vector<std::string> names, AskTopicNames(handle, kRequestMs));
+  std::erase_if(names, [&](const std::string& name) { return !pattern->Matches(name); });
+  return names;
+}
+
+Status Probe(KafkaHandle& handle, const plan::TableDef& table, bool as_sink, ProbeFindings& out) {
+  WEIR_ASSIGN_OR_RETURN(const std::string cluster, AskClusterId(handle, kRequestMs));
+  WEIR_ASSIGN_OR_RETURN(const auto names, TopicsOf(handle, table, as_sink));
+  WEIR_ASSIGN_OR_RETURN(const auto topics, AskTopics(handle, names, kRequestMs, true));
+  for (const TopicFacts& topic : topics) {
+    const std::string what = "table " + table.name + ": topic " + topic.name;
+    if (!topic.status.ok()) {
+      out.errors.push_back("table " + table.name + ": " + topic.status.message());
+      continue;
+    }
+    out.notes.push_back(what + " of cluster " + cluster + " has " +
+                        std::to_string(topic.partitions) + " partitions");
+    // A sink's scan and the key of its receipt read the topic, too.
+    if (!topic.may_read)
+      out.errors.push_back(what + " cannot be read: the ACL Read on the topic is missing");
+    if (as_sink && !topic.may_write)
+      out.errors.push_back(what + " cannot be written: the ACL Write on the topic is missing");
+  }
+  if (topics.empty()) out.notes.push_back("table " + table.name + ": no topic matches yet");
+  return Status::Ok();
+}
+
+}  // namespace
+
+void ProbeKafka(const ClientConfig& config, const plan::TableDef& table, bool as_sink,
+                ProbeFindings& out) {
+  const auto handle = KafkaHandle::Create(config, ClientRole::kAdmin);
+  const Status status = handle.has_value() ? Probe(**handle, table, as_sink, out) : handle.error();
+  if (!status.ok()) out.errors.push_back("table " + table.name + ": " + status.message());
+}
+
+}  // namespace weir::connectors
