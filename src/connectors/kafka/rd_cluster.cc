@@ -68,7 +68,13 @@ class RdCluster : public TxnCluster {
     for (;;) {
       bool unstable = false;
       auto receipts = AskGroup(group, &unstable);
-      if (receipts || !unstable || clock_.MonotonicNs() >= deadline_ns) return receipts;
+      if (!receipts && !unstable) {
+        // What the handle believes of the group's coordinator may be older than an outage: the next
+        // attempt asks with a new one.
+        Reset();
+        return receipts;
+      }
+      if (receipts || clock_.MonotonicNs() >= deadline_ns) return receipts;
       admin_->Poll(kPauseMs);
     }
   }
