@@ -23,6 +23,7 @@ import gen_verify  # noqa: E402
 import in_doubt  # noqa: E402
 import rights  # noqa: E402
 import selftests  # noqa: E402
+import sources  # noqa: E402
 import worlds  # noqa: E402
 from harness.cluster import VERSION, Cluster  # noqa: E402
 from weirtest.report import Report  # noqa: E402
@@ -70,7 +71,7 @@ def weir_checks(args):
     if args.all:
         groups.update(reading=[*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)],
                       taken=[rights.rights_taken_and_given_back], oauth=[check for check in rights.IN if "oauth" in check.__name__],
-                      connect=rights.CONNECT)
+                      connect=rights.CONNECT, source=sources.CLUSTER)
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
     # The slow ones first: whoever waits for a time-out waits beside the others.
     beside.sort(key=lambda check: "timeout" not in check[0])
