@@ -9,7 +9,9 @@ namespace weir::qualify {
 namespace {
 
 constexpr uint32_t kMillion = 1'000'000;
-constexpr uint64_t kDuplicateDistanceMax = 64;  // records, before the next event is looked for
+constexpr uint64_t kDuplicateDistanceMax = 64;     // records, before the next event is looked for
+constexpr int64_t kStartMax = 16'725'225'600'000;  // ms: 2500-01-01
+constexpr uint64_t kSecondsMax = 100'000'000'000;  // some 3,000 years
 constexpr int64_t kAmountMax = 1'000'000'000;
 
 // Each draw has a purpose, so that one more fault does not shift all others.
@@ -69,6 +71,10 @@ Status CheckParameters(const GenParameters& p) {
   if (p.rate < 1) return no("--rate: at least 1 event per second");
   if (p.items < 1) return no("--items: at least 1");
   if (p.pad_bytes > 900'000) return no("--pad: at most 900000 bytes");
+  // Years that can be written, to the last record.
+  if (p.start_ms < 0 || p.start_ms > kStartMax) return no("--start: between 1970 and 2500");
+  if (p.records / p.rate > kSecondsMax)
+    return no("--records at this --rate take thousands of years of event time");
   if (p.jitter_ms > p.bound_ms)
     return no("--jitter is more than --bound: plain events would be late");
   if (p.late_by_ms < 2) return no("--late-by: at least 2 ms");

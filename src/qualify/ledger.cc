@@ -118,6 +118,8 @@ Result<Ledger> ParseLedger(std::string_view text) {
   if (number < 2) return Fail(Wrong(number + 1, "the ledger ends before the parameters"));
   for (size_t i = 0; i < ledger.sent.size(); ++i) {
     if (ledger.produced[i] > ledger.sent[i]) return Fail(Wrong(number, "more produced than sent"));
+    if (ledger.sent[i] > RecordsOfPartition(ledger.parameters, static_cast<uint32_t>(i)))
+      return Fail(Wrong(number, "more sent than there are records"));
     if (ledger.ended && ledger.produced[i] < ledger.sent[i])
       return Fail(Wrong(number, "an end, and records that were sent are not produced"));
   }

@@ -22,7 +22,7 @@ GenParameters Small() {
 
 TEST_CASE("what a ledger says is read back") {
   GenParameters p = Small();
-  p.start_ms = -5;
+  p.start_ms = 5;
   p.seed = 1ull << 40;
   const Result<Ledger> ledger =
       ParseLedger(LedgerHead(p) + "sent 5 4\nproduced 5 4\nsent 10 8\nproduced 9 8\nprodu");
@@ -50,6 +50,7 @@ TEST_CASE("a ledger that cannot be believed is refused by its line") {
       {"no number", head + "sent 1 x\n", "line 3"},
       {"counts that go back", head + "sent 5 5\nsent 4 5\n", "line 4"},
       {"more produced than sent", head + "sent 5 5\nproduced 5 6\n", "more produced"},
+      {"more than there are", head + "sent 52 5\nproduced 1 1\n", "more sent"},
       {"an end without the rest", head + "sent 5 5\nproduced 5 4\nend\n", "not produced"},
       {"after the end", head + "end\nsent 1 1\n", "after the end"},
       {"a word", head + "sold 1 1\n", "neither"},

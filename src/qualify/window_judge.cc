@@ -1,6 +1,5 @@
 // Windows: one row per window and item, with a count and a sum over the events that were not late.
 #include <algorithm>
-#include <cstdlib>
 
 #include "qualify/findings.h"
 
@@ -99,9 +98,11 @@ class WindowJudge : public Judge {
                       const Cell& total) const {
     const std::vector<Event> events = truth_.RecordsOf(start, item);
     if (!n.null && !total.null && compare_total_) {
-      const int64_t rows = n.number - static_cast<int64_t>(cell.n);
-      const int64_t sum = total.number - cell.total;
-      const std::vector<const Event*> some = Summing(events, std::abs(rows), std::abs(sum));
+      // What stands in an output may be any number: the difference needs more bits.
+      const Int128 rows = Int128{n.number} - cell.n;
+      const Int128 sum = Int128{total.number} - cell.total;
+      const std::vector<const Event*> some =
+          Summing(events, rows < 0 ? -rows : rows, sum < 0 ? -sum : sum);
       if ((rows < 0) == (sum < 0) && !some.empty()) {
         std::string names;
         for (const Event* e : some)
@@ -113,8 +114,8 @@ class WindowJudge : public Judge {
   }
 
   // One or two events whose amounts add up to `sum`.
-  static std::vector<const Event*> Summing(const std::vector<Event>& events, int64_t count,
-                                           int64_t sum) {
+  static std::vector<const Event*> Summing(const std::vector<Event>& events, Int128 count,
+                                           Int128 sum) {
     for (size_t i = 0; i < events.size() && events.size() <= kPairsMax; ++i) {
       if (count == 1 && events[i].amount == sum) return {&events[i]};
       for (size_t j = i + 1; count == 2 && j < events.size(); ++j) {
