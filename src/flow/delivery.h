@@ -73,6 +73,7 @@ struct DeliveryTraits {
   // first byte, and Scan is the second proof. False: the receipt lies in the transaction itself.
   bool receipt_can_hide = false;
   int64_t time_max_ms = 0;  // one delivery should take no longer; 0: does not matter
+  uint64_t rows_max = 0;    // one delivery has no more; 0: as many as fit into time_max_ms
   int64_t merge_ms = 0;     // small epochs that come faster than this are merged
   int64_t refresh_ms =
       0;  // an idle target's receipt is written again so often; 0: it cannot expire
@@ -122,6 +123,9 @@ class SinkDelivery {
                                                 const DeliveryRange& range, RowReader& rows) = 0;
   // Writes the receipt again and nothing else, so that it does not expire. Same outcomes.
   virtual Status Refresh(const protocol::Receipt& receipt) = 0;
+  // After a delivery, when nothing is in progress: gets ready what the next Look would wait for.
+  // Changes nothing at the target, and may do nothing.
+  virtual void Prepare() = 0;
   // Drops the session (after each delivery, whatever its outcome).
   virtual void Close() = 0;
 };

@@ -78,6 +78,7 @@ bool Deliveries::Due(const Target& target, int64_t now_ns) const {
 
 void Deliveries::Start(Target& target) {
   target.state = DeliveryState::kLooking;
+  target.path_ns = env_.clock.MonotonicNs();
   auto at = std::make_shared<Result<protocol::Whereabouts>>(protocol::Whereabouts());
   target.worker->Post([&target, at] { *at = target.delivery->Look(); },
                       [this, &target, at] { OnLooked(target, std::move(*at)); });
@@ -242,7 +243,9 @@ void Deliveries::GoOn(Target& target) {
       error_ = epochs.error();
       return;
     }
-    target.range = ChooseRange(*epochs, target.acked, target.sinks.size(), target.sizer.rows());
+    uint64_t rows_max = target.sizer.rows();
+    if (target.traits.rows_max != 0) rows_max = std::min(rows_max, target.traits.rows_max);
+    target.range = ChooseRange(*epochs, target.acked, target.sinks.size(), rows_max);
     if (target.range.rows == 0) {
       error_ = Status(Code::kInternal, target.name + ": undelivered rows are not in any epoch");
       return;
@@ -350,7 +353,13 @@ void Deliveries::OnDelivered(Target& target, Result<protocol::Whereabouts> at) {
   Acked(target, to, proof ? std::optional(*proof) : std::nullopt, std::move(*at));
   WriteBooks(target);
   (void)WEIR_FAULT_POINT("deliver.after_ack");
-  target.state = DeliveryState::kIdle;
+  LogDebug("delivered", {{"target", target.name},
+                         {"rows", target.range.rows},
+                         {"took_ms", took_ms},
+                         {"path_ms", (env_.clock.MonotonicNs() - target.path_ns) / 1000000}});
+  target.state = DeliveryState::kPreparing;
+  target.worker->Post([&target] { target.delivery->Prepare(); },
+                      [&target] { target.state = DeliveryState::kIdle; });
 }
 
 void Deliveries::StartRefresh(Target& target, const protocol::Receipt& receipt) {

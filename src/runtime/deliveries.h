@@ -7,6 +7,7 @@
 //                            |                          |                |             |
 //                         kParked (until the next start) <---------------+             v
 //   kIdle | kBackoff (unavailable, in doubt, no space) <- kClosing <- kDelivering | kRefreshing
+//   kIdle <- kPreparing (the next session's handle) <- kDelivering that was acked
 //
 // Every delivery takes the whole path. A moves only with a proof: a commit that returned OK, a
 // receipt read after fencing, or a scan. F is durable (kNoting) before the first byte, together

@@ -23,6 +23,8 @@ const char* DeliveryStateName(DeliveryState state) {
       return "delivering";
     case DeliveryState::kRefreshing:
       return "refreshing";
+    case DeliveryState::kPreparing:
+      return "preparing";
     case DeliveryState::kClosing:
       return "closing";
     case DeliveryState::kBackoff:
@@ -36,8 +38,8 @@ const char* DeliveryStateName(DeliveryState state) {
 bool Deliveries::Settled(EpochId sealed, bool count_parked) const {
   return std::all_of(targets_.begin(), targets_.end(), [&](const auto& t) {
     if (t->state == DeliveryState::kParked) return count_parked;
-    return t->asked && !t->second_look && t->undelivered == 0 && t->state == DeliveryState::kIdle &&
-           sealed == sealed_;
+    const bool rests = t->state == DeliveryState::kIdle || t->state == DeliveryState::kPreparing;
+    return rests && t->asked && !t->second_look && t->undelivered == 0 && sealed == sealed_;
   });
 }
 

@@ -24,6 +24,7 @@ enum class DeliveryState {
   kNoting,
   kDelivering,
   kRefreshing,
+  kPreparing,
   kClosing,
   kBackoff,
   kParked
@@ -61,7 +62,8 @@ struct DeliveryTarget {
   int fenced_in_row = 0;       // deliveries that another session of our name has ended
   std::optional<protocol::TargetPosition> attempted;  // the highest F.to of this run
   ChosenRange range;
-  int64_t begun_ns = 0;
+  int64_t begun_ns = 0;  // the transaction
+  int64_t path_ns = 0;   // the path
 
   // Sealed rows by sink, as far as seals are known here. The books' own count is ahead of it while
   // a seal is in flight.

@@ -29,7 +29,7 @@ bool SimBroker::Tick() {
       Abort(producer);
     }
   }
-  if (!late_.empty() && random_.OneIn(6)) {
+  if (!late_.empty() && random_.OneIn(12)) {
     const size_t at = random_.Below(late_.size());
     const Late late = late_[at];
     late_.erase(late_.begin() + static_cast<ptrdiff_t>(at));
@@ -255,20 +255,23 @@ class SimCluster : public connectors::TxnCluster {
     bool pending = false;
     const auto now = broker_.Stable(group, &pending);
     if (broker_.options_.mutant == Mutant::kReceiptReadFirst) return early_;
-    if (pending && broker_.options_.mutant != Mutant::kPlainRead)
-      return Fail(Unavailable("UNSTABLE_OFFSET_COMMIT"));
+    if (pending) return Fail(Unavailable("UNSTABLE_OFFSET_COMMIT"));
     return now;
   }
-  Result<Bounds> AskBounds(const protocol::Whereabouts& at) override {
+  Result<protocol::Whereabouts> AskBegins(const protocol::Whereabouts& at) override {
     if (!Ask()) return Fail(Unavailable("away"));
-    Bounds bounds{at, at};
-    for (protocol::TopicAt& topic : bounds.ends.topics) {
+    return at;
+  }
+  Result<protocol::Whereabouts> AskEnds(const protocol::Whereabouts& at) override {
+    if (!Ask()) return Fail(Unavailable("away"));
+    protocol::Whereabouts ends = at;
+    for (protocol::TopicAt& topic : ends.topics) {
       const auto log = broker_.logs_.find(topic.name);
       for (size_t p = 0; p < topic.ends.size(); ++p)
         topic.ends[p] =
             log == broker_.logs_.end() ? 0 : static_cast<int64_t>(log->second[p].size());
     }
-    return bounds;
+    return ends;
   }
   Status ReadHeaders(const protocol::Whereabouts& from, const protocol::Whereabouts& to,
                      const std::function<void(std::string_view)>& f) override {

@@ -25,8 +25,7 @@ namespace weir::sim {
 enum class Mutant {
   kNone,
   kReceiptReadFirst,  // the receipt is read before the producer has fenced
-  kProducerReused,    // a new delivery goes on under the producer epoch of the last one
-  kPlainRead          // the receipt is read without waiting for open transactions
+  kProducerReused     // a new delivery goes on under the producer epoch of the last one
 };
 
 struct SimBrokerOptions {

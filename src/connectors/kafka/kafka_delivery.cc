@@ -58,6 +58,7 @@ flow::DeliveryTraits KafkaDelivery::Traits() const {
   traits.kind = "kafka";
   traits.receipt_can_hide = true;
   traits.time_max_ms = options_.transaction_timeout_ms / 4;
+  traits.rows_max = options_.rows_max;
   traits.merge_ms = options_.merge_ms;
   const int64_t retention_ms = cluster_->ReceiptRetentionMs();
   traits.refresh_ms = retention_ms < 0 ? 0 : retention_ms > 0 ? retention_ms / 3 : kRefreshMs;
@@ -66,6 +67,8 @@ flow::DeliveryTraits KafkaDelivery::Traits() const {
 }
 
 Status KafkaDelivery::OpenProducer() {
+  producer_ = std::move(next_);
+  if (producer_ != nullptr) return Status::Ok();
   if (cluster_id_.empty()) {
     WEIR_ASSIGN_OR_RETURN(cluster_id_, cluster_->ClusterId());
   }
@@ -108,8 +111,8 @@ Result<flow::Fenced> KafkaDelivery::Fence(const std::vector<std::string>& ancest
   WEIR_RETURN_IF_ERROR(ReadReceipt(out));
   WEIR_RETURN_IF_ERROR(
       Fault(WEIR_FAULT_POINT("deliver.after_receipt_read"), "deliver.after_receipt_read"));
-  WEIR_ASSIGN_OR_RETURN(const TxnCluster::Bounds bounds, cluster_->AskBounds(looked_));
-  ends_ = out.at = bounds.ends;
+  WEIR_ASSIGN_OR_RETURN(ends_, cluster_->AskEnds(looked_));
+  out.at = ends_;
   return out;
 }
 
@@ -136,11 +139,10 @@ Status KafkaDelivery::ReadReceipt(flow::Fenced& out) {
 }
 
 Result<protocol::ScanFacts> KafkaDelivery::Scan(const flow::ScanRange& range) {
-  WEIR_ASSIGN_OR_RETURN(const TxnCluster::Bounds bounds, cluster_->AskBounds(looked_));
+  WEIR_ASSIGN_OR_RETURN(const protocol::Whereabouts begins, cluster_->AskBegins(looked_));
   protocol::ScanFacts facts;
   facts.expected = range.rows;
-  const protocol::Whereabouts from =
-      Begin(range.since, looked_, bounds.begins, &facts.reaches_back);
+  const protocol::Whereabouts from = Begin(range.since, looked_, begins, &facts.reaches_back);
   RowSet found, beyond;
   WEIR_RETURN_IF_ERROR(cluster_->ReadHeaders(from, ends_, [&](std::string_view header) {
     const std::optional<RowOrigin> origin = ParseRowHeader(header);
@@ -221,6 +223,13 @@ Status KafkaDelivery::Refresh(const protocol::Receipt& receipt) {
   CHECK(producer_ != nullptr);
   WEIR_RETURN_IF_ERROR(producer_->Begin());
   return CommitReceipt(receipt);
+}
+
+// A failure shows when it is needed.
+void KafkaDelivery::Prepare() {
+  if (next_ != nullptr || cluster_id_.empty()) return;
+  auto producer = cluster_->NewProducer(SessionName());
+  if (producer && (*producer)->cluster() == cluster_id_) next_ = std::move(*producer);
 }
 
 void KafkaDelivery::Close() { producer_.reset(); }

@@ -8,6 +8,7 @@
 //   Deliver  begin, rows, every one acknowledged, receipt, commit
 //   Refresh  begin, receipt, commit
 //   Close    destroys the producer
+//   Prepare  makes the next one: threads, connections, metadata; only Init fences
 //
 // Never: a second transaction on a producer, any call on it after a commit that did not say OK, a
 // receipt read before Init.
@@ -30,6 +31,7 @@ struct KafkaDeliveryOptions {
   // transactional.id = `name`-CLUSTER, with instance and pipeline as the directory recorded them.
   std::string name;
   int64_t transaction_timeout_ms = 60000;
+  uint64_t rows_max = 0;   // of one delivery; 0: what fits into a quarter of the transaction
   int64_t merge_ms = 500;  // the retry period of a producer that meets unwritten markers
   std::function<int64_t()> wall_ms;
 };
@@ -50,6 +52,7 @@ class KafkaDelivery : public flow::SinkDelivery {
                                         const flow::DeliveryRange& range,
                                         flow::RowReader& rows) override;
   Status Refresh(const protocol::Receipt& receipt) override;
+  void Prepare() override;
   void Close() override;
 
  private:
@@ -67,6 +70,7 @@ class KafkaDelivery : public flow::SinkDelivery {
   const std::vector<std::unique_ptr<KafkaRows>> rows_;
   std::string cluster_id_;  // "" until the first contact
   std::unique_ptr<TxnProducer> producer_;
+  std::unique_ptr<TxnProducer> next_;  // prepared: under the name, with metadata; has done nothing
   protocol::Whereabouts looked_;
   protocol::Whereabouts ends_;  // after fencing
 };

@@ -30,6 +30,7 @@ class PlainDelivery : public flow::SinkDelivery {
                                         const flow::DeliveryRange& range,
                                         flow::RowReader& rows) override;
   Status Refresh(const protocol::Receipt& receipt) override;
+  void Prepare() override {}
   void Close() override;
 
  private:

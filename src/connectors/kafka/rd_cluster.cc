@@ -79,12 +79,11 @@ class RdCluster : public TxnCluster {
     }
   }
 
-  Result<Bounds> AskBounds(const protocol::Whereabouts& at) override {
-    WEIR_RETURN_IF_ERROR(Connect());
-    Bounds bounds;
-    WEIR_ASSIGN_OR_RETURN(bounds.begins, AskEach(at, OffsetQuestion::Kind::kEarliest));
-    WEIR_ASSIGN_OR_RETURN(bounds.ends, AskEach(at, OffsetQuestion::Kind::kLatest));
-    return bounds;
+  Result<protocol::Whereabouts> AskBegins(const protocol::Whereabouts& at) override {
+    return AskEach(at, OffsetQuestion::Kind::kEarliest);
+  }
+  Result<protocol::Whereabouts> AskEnds(const protocol::Whereabouts& at) override {
+    return AskEach(at, OffsetQuestion::Kind::kLatest);
   }
 
   Status ReadHeaders(const protocol::Whereabouts& from, const protocol::Whereabouts& to,
@@ -142,6 +141,7 @@ class RdCluster : public TxnCluster {
 
   Result<protocol::Whereabouts> AskEach(const protocol::Whereabouts& at,
                                         OffsetQuestion::Kind kind) {
+    WEIR_RETURN_IF_ERROR(Connect());
     std::vector<OffsetQuestion> questions;
     for (const protocol::TopicAt& topic : at.topics) {
       for (size_t p = 0; p < topic.ends.size(); ++p)
@@ -219,13 +219,13 @@ class RdCluster : public TxnCluster {
   // The newest record of that key, up to the end that a read_uncommitted reader sees.
   Result<std::vector<StoredReceipt>> ReadReceiptTopic(const std::string& group) {
     const protocol::Whereabouts at{"-", {{options_.receipt_topic, "-", {0}}}};
-    WEIR_ASSIGN_OR_RETURN(const Bounds bounds, AskBounds(at));
+    WEIR_ASSIGN_OR_RETURN(const protocol::Whereabouts begins, AskBegins(at));
+    WEIR_ASSIGN_OR_RETURN(const protocol::Whereabouts ends, AskEnds(at));
     std::optional<std::string> newest;
-    WEIR_RETURN_IF_ERROR(ReadCommitted(clock_, options_.config, bounds.begins, bounds.ends,
-                                       [&](const CommittedRecord& record) {
-                                         if (record.key == group)
-                                           newest = std::string(record.value);
-                                       }));
+    WEIR_RETURN_IF_ERROR(
+        ReadCommitted(clock_, options_.config, begins, ends, [&](const CommittedRecord& record) {
+          if (record.key == group) newest = std::string(record.value);
+        }));
     std::vector<StoredReceipt> receipts;
     if (newest && !newest->empty()) receipts.push_back({"", *newest});
     return receipts;

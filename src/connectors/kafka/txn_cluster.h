@@ -75,11 +75,9 @@ class TxnCluster {
   // All receipts of the group (or of the receipt topic under that name), none of an open
   // transaction: waits for those.
   virtual Result<std::vector<StoredReceipt>> ReadReceipts(const std::string& group) = 0;
-  // High watermarks as a read_uncommitted reader sees them, in the shape of `at`; and log starts.
-  struct Bounds {
-    protocol::Whereabouts begins, ends;
-  };
-  virtual Result<Bounds> AskBounds(const protocol::Whereabouts& at) = 0;
+  // In the shape of `at`: log starts, and high watermarks as a read_uncommitted reader sees them.
+  virtual Result<protocol::Whereabouts> AskBegins(const protocol::Whereabouts& at) = 0;
+  virtual Result<protocol::Whereabouts> AskEnds(const protocol::Whereabouts& at) = 0;
   // Every committed record of [from, to) by its weir-e header ("" without one), in any order.
   virtual Status ReadHeaders(const protocol::Whereabouts& from, const protocol::Whereabouts& to,
                              const std::function<void(std::string_view row_header)>& f) = 0;
