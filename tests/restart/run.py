@@ -96,7 +96,7 @@ class Box(Weir):
     def kill_midway(self, batches=25):
         """Dies after so many batches of fifty rows (of some fifty in all), with epochs sealed, however slow the disk is."""
         before = self.sealed() if os.path.exists(self.path("pipeline.weir", "state.db")) else 0
-        life = self(*RUN, fault=f"scan.after_batch=kill@{batches},scan.after_batch=delay:12@every")
+        life = self(*RUN, fault=f"scan.after_batch=kill@{batches},scan.after_batch=delay:40@every")
         if life.code != KILLED:
             raise Failure(f"not killed after {batches} batches: exit {life.code}", self.log())
         if self.sealed() < before + 3:
@@ -495,11 +495,18 @@ def _checkpoint(box):
     connection.close()
 
 
-def _older_copy(box):
-    """A copy of the directory of epoch N; the run goes on to its end; the copy takes the directory's place."""
+def _kill_after_deliveries(box):
+    """Dies behind its second delivery, however slow targets are: that one holds epochs of this life."""
+    life = box(*RUN, fault="deliver.after_ack=kill@2,scan.after_batch=delay:20@every")
+    if life.code != KILLED:
+        raise Failure(f"not killed behind the second delivery: exit {life.code}", box.log())
+
+
+def _older_copy(box, go_on):
+    """A copy of the directory of epoch N; the run goes on; the copy takes the directory's place."""
     box.kill_midway(15)
     copy_state(box, "pipeline.weir", "copy")
-    box.kill_midway(12)
+    go_on()
     delivered = box.output()
     shutil.rmtree(box.path("pipeline.weir"))
     os.rename(box.path("copy"), box.path("pipeline.weir"))
@@ -508,7 +515,7 @@ def _older_copy(box):
 
 def older_copy_file(box):
     box.write("pipeline.sql", sql(COPY))
-    delivered = _older_copy(box)
+    delivered = _older_copy(box, lambda: box.kill_midway(12))
     box.run(says=["out", "--rewind-file"])
     box.require_output(delivered, "a file that is ahead of the restored directory")
     box.resolve("--rewind-file", "out")
@@ -529,7 +536,7 @@ def _require_status(box, health, ended, rules, words, undelivered):
 
 
 def older_copy_sqlite(box):
-    delivered = _older_copy(box)
+    delivered = _older_copy(box, lambda: _kill_after_deliveries(box))
     box.run(says=["out", "--trust-sink", "--redeliver", "backup"])
     # What nobody runs still says what somebody has to decide.
     _require_status(box, health="parked", ended="parked", rules=["sql.row-5"], words=[], undelivered=True)
@@ -555,12 +562,7 @@ def _numbers(pattern, text, box):
 def older_copy_trusted(box):
     """A restored directory parks, and its run goes on to seal epochs with ids that the receipt has passed. Those rows
     are the input since the backup: --trust-sink delivers them (as many as it says), and drops none of them."""
-    box.kill_midway(15)
-    copy_state(box, "pipeline.weir", "copy")
-    box.kill_midway(20)
-    delivered = len(box.output().splitlines())
-    shutil.rmtree(box.path("pipeline.weir"))
-    os.rename(box.path("copy"), box.path("pipeline.weir"))
+    delivered = len(_older_copy(box, lambda: _kill_after_deliveries(box)).splitlines())
     # The receipt is read late: what is sealed by then has ids that the lost life has used too.
     sealed = box.sealed()
     box.run(says=["out", "--trust-sink", "sql.row-5"], fault="deliver.after_fence=delay:2000")
@@ -588,13 +590,13 @@ def older_copy_trusted(box):
 def restored_target(box):
     """The database is put back to an older copy: the receipt is below what was proven. --trust-sink goes back to it as
     far as the spool reaches, and says how many rows it cannot bring back."""
-    box.kill_midway(15)
+    _kill_after_deliveries(box)
     connection = sqlite3.connect(box.path("out.db"))
     with sqlite3.connect(box.path("older.db")) as copy:
         connection.backup(copy)
     copy.close()
     connection.close()
-    box.kill_midway(12)
+    _kill_after_deliveries(box)
     before = len(box.output().splitlines())
     os.rename(box.path("older.db"), box.path("out.db"))
     older = len(box.output().splitlines())
