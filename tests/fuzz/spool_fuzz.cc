@@ -31,9 +31,9 @@ void Deliver(weir::io::Files& files, const weir::store::SpoolFindings& findings)
   range.last_rows = UINT64_MAX;
   const auto reader = weir::store::NewSpoolReader(files, "/spool", schema, range, 0);
   weir::Batch batch;
-  int sink = 0;
+  weir::flow::RowsAt at;
   for (;;) {
-    const auto more = reader->Next(&sink, batch);
+    const auto more = reader->Next(&at, batch);
     if (!more || !*more) return;
   }
 }
