@@ -54,12 +54,12 @@ def small_disk(kind, directory, megabytes):
 
 
 def fill(directory, leave_kib):
-    """Ballast: what is left free is about `leave_kib`."""
+    """Ballast: what is left free is about `leave_kib`. Again: takes what has become free since."""
     path = os.path.join(directory, "ballast")
     space = os.statvfs(directory)
     left = space.f_bavail * space.f_frsize - (leave_kib << 10)
     try:
-        with open(path, "wb") as f:
+        with open(path, "ab") as f:
             while left > 0:
                 f.write(b"\0" * min(left, 1 << 16))
                 left -= 1 << 16
@@ -196,7 +196,12 @@ INSERT INTO out SELECT id, k, v FROM src;
         with weir.start("run", "pipeline.sql", "--progress", "never", *args, fault=slow) as process:
             wait_for(weir, "an epoch", lambda: status().get("sealed_epoch", 0) > 2, process)
             ballast = fill(small, 0)
-            wait_for(weir, "a degraded health", lambda: status().get("health") == "degraded", process)
+
+            def degraded():
+                fill(small, 0)  # the reserve too, or the seal goes on with it before anybody looks
+                return status().get("health") == "degraded"
+
+            wait_for(weir, "a degraded health", degraded, process)
             before = status().get("sealed_epoch")
             time.sleep(1)
             free(ballast)

@@ -71,14 +71,14 @@ def late_copies_in_a_later_delivery(cluster):
         faults.wait("late-end", timeout=PATIENCE)
         faults.wait("late-receipt", timeout=PATIENCE)
         box.wait_delivered(process=process)
-        faults.rule("open", "EndTxn", "hold", txid=box.txid)
+        faults.rule("late-open", "EndTxn", "hold", txid=box.txid)
         box.put(30)
-        faults.wait("open", timeout=PATIENCE)
+        faults.wait("late-open", timeout=PATIENCE)
         for name in ("late-end", "late-receipt"):
             answers = faults.release(name)
             if answers[0].get("error") not in REFUSED:
                 raise Failure(f"{name} was not refused: {answers}", box.log())
-        faults.release("open")
+        faults.release("late-open")
         box.wait_delivered(process=process)
         goes_on(box, process)
 
@@ -92,11 +92,11 @@ def late_init(cluster):
         box.put(30)
         faults.wait("late-init", timeout=PATIENCE)
         box.wait_delivered(process=process)
-        faults.rule("open", "EndTxn", "hold", txid=box.txid)
+        faults.rule("init-open", "EndTxn", "hold", txid=box.txid)
         box.put(30)
-        faults.wait("open", timeout=PATIENCE)
+        faults.wait("init-open", timeout=PATIENCE)
         faults.release("late-init")
-        faults.release("open")
+        faults.release("init-open")
         box.wait_delivered(process=process)
         goes_on(box, process)
 
@@ -130,14 +130,14 @@ def link_cut_past_the_transaction_timeout(cluster):
     """The brokers abort what was open; on return everything is delivered once."""
     box, process = delivering(cluster, "link-cut")
     with process:
-        cluster.faults.rule("open", "EndTxn", "hold", txid=box.txid)
+        cluster.faults.rule("cut-open", "EndTxn", "hold", txid=box.txid)
         box.put(30)
-        cluster.faults.wait("open", timeout=PATIENCE)
+        cluster.faults.wait("cut-open", timeout=PATIENCE)
         cluster.faults.cut("blackhole")
         aborted(cluster, box)
         box.put(30)
         cluster.faults.mend()
-        cluster.faults.release("open")
+        cluster.faults.release("cut-open")
         box.wait_delivered(process=process)
         goes_on(box, process)
 
@@ -146,15 +146,15 @@ def stopped_past_the_transaction_timeout(cluster):
     """SIGSTOP in the middle of a delivery for longer than the brokers wait."""
     box, process = delivering(cluster, "sigstop")
     with process:
-        cluster.faults.rule("open", "EndTxn", "hold", txid=box.txid)
+        cluster.faults.rule("stopped-open", "EndTxn", "hold", txid=box.txid)
         box.put(30)
-        cluster.faults.wait("open", timeout=PATIENCE)
+        cluster.faults.wait("stopped-open", timeout=PATIENCE)
         process.signal(signal.SIGSTOP)
         try:
             aborted(cluster, box)
         finally:
             process.signal(signal.SIGCONT)
-        cluster.faults.release("open")
+        cluster.faults.release("stopped-open")
         box.wait_delivered(process=process)
         goes_on(box, process)
 
