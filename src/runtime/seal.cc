@@ -259,8 +259,10 @@ void Engine::NoteParks() {
 }
 
 void Engine::MaintainStore() {
-  if (!compaction_due_ || compacting_ || seal_state_ != SealState::kNone || phase_ == Phase::kDone)
-    return;
+  // Nothing follows the finish marker: a death there counts as finished, and each moment more is
+  // one in which a rerun would publish again.
+  if (finish_posted_ || phase_ == Phase::kDone) return;
+  if (!compaction_due_ || compacting_ || seal_state_ != SealState::kNone) return;
   compacting_ = true;
   auto result = std::make_shared<Result<bool>>(false);
   disk_->Post([this, result] { *result = store_->Compact(kCompactBytesMax); },
