@@ -109,8 +109,9 @@ class Pipeline:
 
 def at_point(pipeline, point, occurrence):
     """Dies at the point, goes on, and must end with the same output."""
+    asked = occurrence
     while True:
-        weir = Weir(pipeline.directory(f"{point}@{occurrence}"))
+        weir = Weir(pipeline.directory(f"{point}@{asked}"))
         if ONCE_A_LIFE.match(point):
             # Lives before it die elsewhere, so that this is the occurrence-th start.
             for _ in range(occurrence - 1):
