@@ -139,8 +139,7 @@ class KafkaReader : public LayerReader {
     using Kind = OffsetQuestion::Kind;
     for (const Kind kind : {Kind::kEarliest, Kind::kLatest}) {
       std::vector<OffsetQuestion> questions;
-      for (size_t i = 0; i < ranges.size(); ++i)
-        questions.push_back({kind, {topic_, static_cast<int32_t>(i)}, 0});
+      connectors::AddQuestions(kind, topic_, ranges.size(), questions);
       WEIR_ASSIGN_OR_RETURN(const std::vector<OffsetAnswer> answers,
                             connectors::AskOffsets(*handle_, questions, true, kAskMs));
       for (size_t i = 0; i < ranges.size(); ++i) {

@@ -91,8 +91,7 @@ class KafkaTarget : public RecordTarget {
 
   Result<std::vector<OffsetAnswer>> Ends() {
     std::vector<OffsetQuestion> questions;
-    for (size_t i = 0; i < sent_.size(); ++i)
-      questions.push_back({OffsetQuestion::Kind::kLatest, {topic_, static_cast<int32_t>(i)}, 0});
+    connectors::AddQuestions(OffsetQuestion::Kind::kLatest, topic_, sent_.size(), questions);
     return connectors::AskOffsets(*handle_, questions, false, kAskMs);
   }
 

@@ -134,6 +134,12 @@ Result<std::vector<OffsetAnswer>> AskOffsetsOnce(KafkaHandle& handle,
 
 }  // namespace
 
+void AddQuestions(OffsetQuestion::Kind kind, const std::string& topic, size_t partitions,
+                  std::vector<OffsetQuestion>& out) {
+  for (size_t p = 0; p < partitions; ++p)
+    out.push_back({kind, {topic, static_cast<int32_t>(p)}, 0});
+}
+
 Result<std::string> AskClusterId(KafkaHandle& handle, int timeout_ms) {
   const auto metadata = AskMetadata(handle, false, timeout_ms);
   if (!metadata.has_value()) return Fail(metadata.error());

@@ -43,6 +43,10 @@ struct OffsetAnswer {
   Status status;
 };
 
+// The same question to each partition of a topic.
+void AddQuestions(OffsetQuestion::Kind kind, const std::string& topic, size_t partitions,
+                  std::vector<OffsetQuestion>& out);
+
 // The cluster's id, "" when the broker is too old to have one.
 Result<std::string> AskClusterId(KafkaHandle& handle, int timeout_ms);
 // In the order asked.

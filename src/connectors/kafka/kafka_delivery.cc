@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "connectors/kafka/produce_rows.h"
 #include "connectors/kafka/receipt_text.h"
 #include "io/fault.h"
 
@@ -157,49 +158,22 @@ Result<protocol::ScanFacts> KafkaDelivery::Scan(const flow::ScanRange& range) {
   return facts;
 }
 
-Result<uint64_t> KafkaDelivery::Produce(const flow::SealedProof& proof, flow::RowReader& rows) {
-  Batch batch;
-  uint64_t records = 0;
-  for (;;) {
-    flow::RowsAt at;
-    WEIR_ASSIGN_OR_RETURN(const bool more, rows.Next(&at, batch));
-    if (!more) return records;
-    CHECK(at.sink >= 0 && static_cast<size_t>(at.sink) < rows_.size());
-    KafkaRows& encoder = *rows_[static_cast<size_t>(at.sink)];
-    const protocol::TopicAt* topic = looked_.Find(encoder.topic());
-    CHECK(topic != nullptr);
-    const auto partitions = static_cast<int32_t>(topic->ends.size());
-    encoder.SetBatch(batch);
-    Status status;
-    batch.ForEachSelected([&](uint32_t row) {
-      if (!status.ok()) return;
-      status = Fault(WEIR_FAULT_POINT("deliver.during_produce"), "deliver.during_produce");
-      if (!status.ok()) return;
-      TxnRecord record;
-      encoder.Encode(row, partitions, record);
-      const RowHeader header = EncodeRowHeader(proof.lineage(), {at.epoch, at.first + row});
-      record.row_header = {header.data(), header.size()};
-      status = producer_->Produce(record);
-      ++records;
-    });
-    WEIR_RETURN_IF_ERROR(status);
-  }
-}
-
 Result<protocol::Whereabouts> KafkaDelivery::Deliver(const flow::SealedProof& proof,
                                                      const flow::DeliveryRange& range,
                                                      flow::RowReader& rows) {
   CHECK(producer_ != nullptr && range.to.epoch <= proof.through());
   WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_begin"), "deliver.before_begin"));
   WEIR_RETURN_IF_ERROR(producer_->Begin());
-  WEIR_ASSIGN_OR_RETURN(const uint64_t records, Produce(proof, rows));
+  const Lineage lineage = proof.lineage();
+  WEIR_ASSIGN_OR_RETURN(const uint64_t records,
+                        ProduceRows(rows, rows_, looked_, &lineage, *producer_));
   WEIR_ASSIGN_OR_RETURN(const TxnProducer::Flushed flushed, producer_->Flush());
   // A library that loses a record tells nobody but us.
   if (records != range.rows || flushed.records != range.rows) {
     return Fail(Code::kUnavailable, std::to_string(flushed.records) + " of " +
                                         std::to_string(range.rows) + " records were acknowledged");
   }
-  WEIR_RETURN_IF_ERROR(CommitReceipt({proof.lineage(), range.to, range.hash}));
+  WEIR_RETURN_IF_ERROR(CommitReceipt({lineage, range.to, range.hash}));
   protocol::Whereabouts at = ends_;
   for (size_t t = 0; t < at.topics.size(); ++t) {
     for (size_t p = 0; p < at.topics[t].ends.size(); ++p)

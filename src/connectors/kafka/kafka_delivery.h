@@ -62,7 +62,6 @@ class KafkaDelivery : public flow::SinkDelivery {
   std::string Group() const { return SessionName() + "-receipt"; }
   Status OpenProducer();
   Status ReadReceipt(flow::Fenced& out);
-  Result<uint64_t> Produce(const flow::SealedProof& proof, flow::RowReader& rows);
   Status CommitReceipt(const protocol::Receipt& receipt);
 
   std::unique_ptr<TxnCluster> cluster_;

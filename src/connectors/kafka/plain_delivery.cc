@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "io/fault.h"
+#include "connectors/kafka/produce_rows.h"
 
 namespace weir::connectors {
 
@@ -26,35 +26,12 @@ Status PlainDelivery::Refresh(const protocol::Receipt&) {
   return Status(Code::kInternal, "there is no receipt to refresh");
 }
 
-Status PlainDelivery::Produce(flow::RowReader& rows) {
-  Batch batch;
-  for (;;) {
-    flow::RowsAt at;
-    WEIR_ASSIGN_OR_RETURN(const bool more, rows.Next(&at, batch));
-    if (!more) return Status::Ok();
-    KafkaRows& encoder = *rows_[static_cast<size_t>(at.sink)];
-    const protocol::TopicAt* topic = topics_.Find(encoder.topic());
-    CHECK(topic != nullptr);
-    const auto partitions = static_cast<int32_t>(topic->ends.size());
-    encoder.SetBatch(batch);
-    Status status;
-    batch.ForEachSelected([&](uint32_t row) {
-      if (!status.ok()) return;
-      status = WEIR_FAULT_POINT("deliver.during_produce").ToStatus("deliver.during_produce");
-      if (!status.ok()) return;
-      TxnRecord record;
-      encoder.Encode(row, partitions, record);
-      status = producer_->Produce(record);
-    });
-    WEIR_RETURN_IF_ERROR(status);
-  }
-}
-
 Result<protocol::Whereabouts> PlainDelivery::Deliver(const flow::SealedProof& proof,
                                                      const flow::DeliveryRange& range,
                                                      flow::RowReader& rows) {
   CHECK(producer_ != nullptr && range.to.epoch <= proof.through());
-  Status status = Produce(rows);
+  const auto produced = ProduceRows(rows, rows_, topics_, /*lineage=*/nullptr, *producer_);
+  Status status = produced ? Status::Ok() : produced.error();
   if (status.ok()) {
     const auto flushed = producer_->Flush();
     if (!flushed) {

@@ -34,8 +34,6 @@ class PlainDelivery : public flow::SinkDelivery {
   void Close() override;
 
  private:
-  Status Produce(flow::RowReader& rows);
-
   std::unique_ptr<TxnCluster> cluster_;
   const bool wait_;  // false: guarantee none
   const std::vector<std::unique_ptr<KafkaRows>> rows_;

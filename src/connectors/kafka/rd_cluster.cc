@@ -143,10 +143,8 @@ class RdCluster : public TxnCluster {
                                         OffsetQuestion::Kind kind) {
     WEIR_RETURN_IF_ERROR(Connect());
     std::vector<OffsetQuestion> questions;
-    for (const protocol::TopicAt& topic : at.topics) {
-      for (size_t p = 0; p < topic.ends.size(); ++p)
-        questions.push_back({kind, {topic.name, static_cast<int32_t>(p)}, 0});
-    }
+    for (const protocol::TopicAt& topic : at.topics)
+      AddQuestions(kind, topic.name, topic.ends.size(), questions);
     // read_uncommitted: what an open transaction holds back must be waited for, not overlooked.
     WEIR_ASSIGN_OR_RETURN(const std::vector<OffsetAnswer> answers,
                           AskOffsets(*admin_, questions, /*read_committed=*/false, kAskMs));
