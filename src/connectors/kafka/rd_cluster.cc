@@ -66,16 +66,15 @@ class RdCluster : public TxnCluster {
     if (!options_.receipt_topic.empty()) return ReadReceiptTopic(group);
     const int64_t deadline_ns = clock_.MonotonicNs() + kStableMs * 1000000;
     for (;;) {
-      bool unstable = false;
-      auto receipts = AskGroup(group, &unstable);
-      if (!receipts && !unstable) {
-        // What the handle believes of the group's coordinator may be older than an outage: the next
-        // attempt asks with a new one.
-        Reset();
-        return receipts;
-      }
-      if (receipts || clock_.MonotonicNs() >= deadline_ns) return receipts;
-      admin_->Poll(kPauseMs);
+      auto wait = Wait::kNone;
+      auto receipts = AskGroup(group, &wait);
+      if (receipts) return receipts;
+      // The library remembers the group's coordinator for metadata.max.age.ms, also after that
+      // broker has said that it is none: who failed to answer is not asked again by that memory.
+      if (wait != Wait::kMarkers) Reset();
+      if (wait == Wait::kNone || clock_.MonotonicNs() >= deadline_ns) return receipts;
+      WEIR_RETURN_IF_ERROR(Connect());
+      admin_->Poll(wait == Wait::kMarkers ? kMarkersPauseMs : kCoordinatorPauseMs);
     }
   }
 
@@ -109,6 +108,11 @@ class RdCluster : public TxnCluster {
 
  private:
   static constexpr int kPauseMs = 50;
+  static constexpr int kMarkersPauseMs = 50;
+  static constexpr int kCoordinatorPauseMs = 500;
+
+  // What a failed question for a receipt waits for.
+  enum class Wait : uint8_t { kNone, kMarkers, kCoordinator };
 
   Status Connect() {
     if (admin_ != nullptr) return Status::Ok();
@@ -160,7 +164,7 @@ class RdCluster : public TxnCluster {
   }
 
   // All offsets of the group, none of them of an open transaction. The library does not try again.
-  Result<std::vector<StoredReceipt>> AskGroup(const std::string& group, bool* unstable) {
+  Result<std::vector<StoredReceipt>> AskGroup(const std::string& group, Wait* wait) {
     const KafkaQueue queue(rd_kafka_queue_new(admin_->get()));
     const AdminOptions options(
         rd_kafka_AdminOptions_new(admin_->get(), RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS));
@@ -180,7 +184,7 @@ class RdCluster : public TxnCluster {
     }
     const std::string what = "the receipt (group " + group + ")";
     if (const auto code = rd_kafka_event_error(event.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      *unstable = IsPassing(code);
+      *wait = WaitFor(code);
       return Fail(admin_->Unavailable(what, code, rd_kafka_event_error_string(event.get())));
     }
     size_t count = 0;
@@ -188,7 +192,7 @@ class RdCluster : public TxnCluster {
         rd_kafka_event_ListConsumerGroupOffsets_result(event.get()), &count);
     if (count != 1) return Fail(Code::kUnavailable, what + ": no answer");
     if (const rd_kafka_error_t* error = rd_kafka_group_result_error(groups[0])) {
-      *unstable = IsPassing(rd_kafka_error_code(error));
+      *wait = WaitFor(rd_kafka_error_code(error));
       return Fail(admin_->Unavailable(what, error));
     }
     std::vector<StoredReceipt> receipts;
@@ -196,7 +200,7 @@ class RdCluster : public TxnCluster {
     for (int i = 0; list != nullptr && i < list->cnt; ++i) {
       const rd_kafka_topic_partition_t& p = list->elems[i];
       if (p.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        *unstable = IsPassing(p.err);
+        *wait = WaitFor(p.err);
         return Fail(admin_->Unavailable(what, p.err));
       }
       if (p.offset < 0) continue;  // never written
@@ -206,12 +210,18 @@ class RdCluster : public TxnCluster {
     return receipts;
   }
 
-  // A transaction's markers are on their way, or the coordinator moves: waited out.
-  static bool IsPassing(rd_kafka_resp_err_t code) {
-    return code == RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT ||
-           code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR ||
-           code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
-           code == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS;
+  // A transaction's markers are on their way, or the coordinator moves or starts.
+  static Wait WaitFor(rd_kafka_resp_err_t code) {
+    switch (code) {
+      case RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT:
+        return Wait::kMarkers;
+      case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+      case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+      case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+        return Wait::kCoordinator;
+      default:
+        return Wait::kNone;
+    }
   }
 
   // The newest record of that key, up to the end that a read_uncommitted reader sees.
