@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
 logs=build/test-logs
 mkdir -p "$logs"
 
-all_layers=(unit selftest tidy threads upgrade sql examples qualify crash restart service disk kafka sim model fuzz)
+all_layers=(unit selftest tidy threads upgrade sql examples qualify crash restart service disk kafka campaign sim model fuzz)
 full=
 layers=()
 for argument in "$@"; do
@@ -137,7 +137,7 @@ build_layer() {
   local targets=()
   if wants unit; then targets+=(unit_tests); fi
   if wants sim; then targets+=(sim_tests); fi
-  if wants sql || wants examples || wants qualify || wants crash || wants restart || wants service || wants disk || wants kafka || wants upgrade; then targets+=(weir); fi
+  if wants sql || wants examples || wants qualify || wants crash || wants restart || wants service || wants disk || wants kafka || wants campaign || wants upgrade; then targets+=(weir); fi
   if [ ${#targets[@]} -gt 0 ]; then packaging/build.sh fault "${targets[@]}" || { echo "not ok build/fault"; return 0; }; fi
   if wants sql || wants service; then packaging/build.sh release || { echo "not ok build/release"; return 0; }; fi
   if wants threads; then packaging/build.sh tsan io_tests store_tests || { echo "not ok build/tsan"; return 0; }; fi
@@ -152,7 +152,7 @@ packages=(python3)
 if wants tidy; then packages+=(shellcheck clang-format git); fi
 if wants sql || wants crash; then packages+=(zstd); fi
 if wants disk; then packages+=(e2fsprogs mount util-linux); fi
-if wants kafka; then packages+=(openssl util-linux); fi  # and what tests/kafka/jars.sh installs
+if wants kafka || wants campaign; then packages+=(openssl util-linux); fi  # and what tests/kafka/jars.sh installs
 if wants model; then packages+=(spin gcc); fi
 packaging/apt-install.sh "${packages[@]}"
 
@@ -174,13 +174,14 @@ if wants restart; then one restart python3 tests/restart/run.py; fi
 if wants service; then one service python3 tests/service/run.py; fi
 if wants disk; then one disk python3 tests/disk/run.py ${full:+--full}; fi
 if wants kafka; then one kafka python3 tests/kafka/run.py ${full:+--full}; fi
+if wants campaign; then one campaign python3 tests/campaign/run.py ${full:+--minutes 60}; fi
 if wants sim; then one sim sim_layer; fi
 if wants model; then one model model_layer; fi
 if wants fuzz; then one fuzz fuzz_layer; fi
 
 echo
 echo "minutes"
-for name in build unit selftest tidy-self-test tidy threads upgrade sql examples qualify crash restart service disk kafka sim model fuzz; do
+for name in build unit selftest tidy-self-test tidy threads upgrade sql examples qualify crash restart service disk kafka campaign sim model fuzz; do
   [ -n "${seconds[$name]:-}" ] || continue
   printf '  %-16s %5.1f\n' "$name" "$(python3 -c "print(${seconds[$name]} / 60)")"
 done

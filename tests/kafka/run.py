@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 import crashes  # noqa: E402
 import gen_verify  # noqa: E402
 import in_doubt  # noqa: E402
+import quick_start  # noqa: E402
 import rights  # noqa: E402
 import selftests  # noqa: E402
 import sources  # noqa: E402
@@ -64,7 +65,7 @@ def self_tests(full):
 def weir_checks(args):
     """weir on the cluster: what must have it for itself, and what need not."""
     rng = random.Random(args.seed)
-    groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
+    groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "quick-start": quick_start.BESIDE, "world": worlds.BESIDE,
               "rights": [check for check in rights.IN if "oauth" not in check.__name__] + rights.KEPT_OUT}
     if args.full:
         groups["world"] = worlds.BESIDE + worlds.LIKELY
@@ -101,6 +102,9 @@ def main():
     for check in selftests.ALONE:
         if args.only in f"selftest/{check.__name__}":
             report.check(f"selftest/{check.__name__}", check)
+    for check in quick_start.ALONE:
+        if args.only in f"quick-start/{check.__name__}":
+            report.check(f"quick-start/{check.__name__}", check)
     alone, beside = weir_checks(args)
     on_cluster(report, os.path.join(work, "cluster"), args.version, chosen(self_tests(args.full) + alone), chosen(beside))
     if args.full:
