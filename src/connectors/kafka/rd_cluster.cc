@@ -62,8 +62,12 @@ class RdCluster : public TxnCluster {
   }
 
   Result<std::vector<StoredReceipt>> ReadReceipts(const std::string& group) override {
-    WEIR_RETURN_IF_ERROR(Connect());
     if (!options_.receipt_topic.empty()) return ReadReceiptTopic(group);
+    if (group_ != group) {
+      group_ = group;
+      admin_.reset();
+    }
+    WEIR_RETURN_IF_ERROR(Connect());
     const int64_t deadline_ns = clock_.MonotonicNs() + kStableMs * 1000000;
     for (;;) {
       auto wait = Wait::kNone;
@@ -116,9 +120,12 @@ class RdCluster : public TxnCluster {
 
   Status Connect() {
     if (admin_ != nullptr) return Status::Ok();
-    // The kind of handle needs a name of a group; it joins none and commits nothing.
-    WEIR_ASSIGN_OR_RETURN(admin_, KafkaHandle::Create(options_.config, ClientRole::kAdmin,
-                                                      {{"group.id", "weir-admin"}}));
+    // The library crashes when a handle without a group asks for a group's offsets, and looks for
+    // the coordinator of the one it has, again and again where it has no right to it: so it is the
+    // receipt's own. Nobody joins it.
+    std::vector<ClientProperty> extra;
+    if (!group_.empty()) extra.push_back({"group.id", group_});
+    WEIR_ASSIGN_OR_RETURN(admin_, KafkaHandle::Create(options_.config, ClientRole::kAdmin, extra));
     return Status::Ok();
   }
 
@@ -241,6 +248,7 @@ class RdCluster : public TxnCluster {
 
   io::Clock& clock_;
   const RdClusterOptions options_;
+  std::string group_;  // of the receipt, once it was asked for
   std::unique_ptr<KafkaHandle> admin_;
   int64_t learnt_ns_ = 0;
   std::atomic<int64_t> retention_ms_{0};  // asked for on the loop thread, too
