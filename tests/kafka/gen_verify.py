@@ -3,6 +3,8 @@ is held against the files that gen writes for the same seed."""
 import json
 import os
 import shutil
+import signal
+import time
 
 from weirtest.report import Failure
 from weirtest.weir import KILLED, WORK_DIR, Weir
@@ -161,6 +163,8 @@ LAYERS = ("cleaned", "counts", "late", "dead")
 
 
 FILES = "'connector' = 'filesystem', 'path' = 'events', 'format' = 'json'"
+FROM_KAFKA = KAFKA + "', 'scan.startup.mode' = 'earliest-offset'"
+BOUNDED = FROM_KAFKA + ", 'scan.bounded.mode' = 'latest-offset'"
 
 
 def with_pipeline(cluster, topic, weir, source):
@@ -211,7 +215,44 @@ def files_to_topics_killed_and_exact(cluster, topic):
     killed_and_exact(cluster, topic, FILES, ["--to", "events"])
 
 
-CLUSTER = [gen_into_a_topic, verify_says_no, refused_with_the_reason, once_over_a_bad_network, files_to_topics_killed_and_exact]
+def topics_to_topics_killed_and_exact(cluster, topic):
+    killed_and_exact(cluster, topic, BOUNDED, ["--to", "kafka:" + topic, *servers(cluster)])
+
+
+def beside_a_running_pipeline(cluster, topic):
+    """A generator that keeps its rate, a pipeline without end that is killed twice, verify beside both, then at the end."""
+    weir = prepared("running")
+    where = with_pipeline(cluster, topic, weir, FROM_KAFKA)
+    gen = [*GEN[:2], "--records", "0", *GEN[4:], "--pace"]
+    gen[gen.index("--rate") + 1] = "5000"
+    gen[gen.index("--late-by") + 1] = "8 s"
+    gen[gen.index("--bound") + 1] = "5 s"
+    with weir.start("gen", "t.ledger", "--to", "kafka:" + topic, *servers(cluster), *gen) as generator:
+        for _ in range(2):
+            with weir.start(*RUN) as pipeline:
+                time.sleep(4)  # how far it gets does not matter
+                pipeline.kill()
+        with weir.start(*RUN) as pipeline:
+            deadline = time.monotonic() + 120
+            while True:
+                verdict = verify(weir, "t.ledger", *where, "--wait", "15 s", want=(0, 75))
+                if verdict["layers"][-1]["judged"] > 30:
+                    break
+                if time.monotonic() > deadline:
+                    raise Failure("no window was judged in two minutes", weir.log() + pipeline.err()[-4000:])
+            if verdict["ended"]:
+                raise Failure("the ledger of a running generator has an end")
+            generator.signal(signal.SIGTERM)
+            if generator.wait().code != 0:
+                raise Failure("gen ended badly", generator.err())
+            require_exact(verify(weir, "t.ledger", *where, "--wait", "15 s", want=0), 30)
+            pipeline.signal(signal.SIGTERM)
+            if pipeline.wait().code != 0:
+                raise Failure("the pipeline ended badly", pipeline.err())
+
+
+CLUSTER = [gen_into_a_topic, verify_says_no, refused_with_the_reason, once_over_a_bad_network, files_to_topics_killed_and_exact,
+           topics_to_topics_killed_and_exact, beside_a_running_pipeline]
 
 
 def checks():
