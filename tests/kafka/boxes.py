@@ -45,6 +45,7 @@ class Box(Weir):
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(os.path.join(work, "in"))
         super().__init__(work, env={"KAFKA": address or cluster.bootstrap})
+        self.partitions = partitions
         self.topics = {role: f"{name}-{role}" for role in topics}
         for topic in self.topics.values():
             cluster.tool.create_topic(topic=topic, partitions=partitions)

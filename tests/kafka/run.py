@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 import crashes  # noqa: E402
 import gen_verify  # noqa: E402
 import in_doubt  # noqa: E402
+import outages  # noqa: E402
 import quick_start  # noqa: E402
 import rights  # noqa: E402
 import selftests  # noqa: E402
@@ -65,28 +66,27 @@ def self_tests(full):
 def weir_checks(args):
     """weir on the cluster: what must have it for itself, and what need not."""
     rng = random.Random(args.seed)
-    groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "quick-start": quick_start.BESIDE, "world": worlds.BESIDE,
-              "rights": [check for check in rights.IN if "oauth" not in check.__name__] + rights.KEPT_OUT}
+    groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
+              "quick-start": quick_start.BESIDE,
+              "rights": [check for check in rights.IN if "oauth" not in check.__name__] + rights.KEPT_OUT,
+              "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
+              "connect": [check for check in rights.CONNECT if "no_right_to_the" not in check.__name__]}
     if args.full:
         groups["world"] = worlds.BESIDE + worlds.LIKELY
-    if args.all:
-        groups.update(reading=[*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)],
-                      taken=[rights.rights_taken_and_given_back], oauth=[check for check in rights.IN if "oauth" in check.__name__],
-                      connect=rights.CONNECT, source=sources.CLUSTER)
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
     # The slow ones first: whoever waits for a time-out waits beside the others.
-    beside.sort(key=lambda check: "timeout" not in check[0])
-    alone = gen_verify.checks()
+    beside += gen_verify.checks(gen_verify.BESIDE)
+    beside.sort(key=lambda check: "timeout" not in check[0] and "running" not in check[0])
+    alone = gen_verify.checks(gen_verify.ALONE) + [(f"outage/{check.__name__}", check) for check in outages.ALONE]
     if args.full:
         alone += [(f"doubt/{check.__name__}", check) for check in in_doubt.SLOW_ALONE]
+        alone += [(f"outage/{check.__name__}", check) for check in outages.SLOW_ALONE]
     return alone, beside
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--all", action="store_true", help="also the checks of what is not there yet: the source, "
-                        "OAUTHBEARER, check --connect, the reason of a right that is taken away")
     parser.add_argument("--only", default="", help="checks whose name holds this")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--version", default=VERSION)

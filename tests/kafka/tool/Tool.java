@@ -51,6 +51,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
@@ -62,6 +63,7 @@ import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.ElectionNotNeededException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.header.Header;
@@ -163,6 +165,7 @@ public final class Tool {
                               4096),
                           text("password"))))
               .all().get();
+      case "elect_leaders" -> electLeaders();
       case "groups" -> groups();
       case "group_offsets" -> groupOffsets();
       case "group_set" -> groupSet();
@@ -275,6 +278,19 @@ public final class Tool {
       if (p.leader() != null && !p.leader().isEmpty()) said.put("broker", p.leader().id());
     } catch (ExecutionException error) {
       if (!(error.getCause() instanceof UnknownTopicOrPartitionException)) throw error;
+    }
+  }
+
+  /** Every partition is led by the broker that is meant to, once that one is in sync again. */
+  private void electLeaders() throws Exception {
+    long deadline = deadline();
+    while (true) {
+      int behind = 0;
+      for (var result :
+          admin().electLeaders(ElectionType.PREFERRED, null).partitions().get().values())
+        if (result.isPresent() && !(result.get() instanceof ElectionNotNeededException)) ++behind;
+      if (behind == 0) return;
+      pause(deadline, behind + " partitions are not led by their first replica");
     }
   }
 
