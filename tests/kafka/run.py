@@ -21,11 +21,13 @@ sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 import crashes  # noqa: E402
 import gen_verify  # noqa: E402
 import in_doubt  # noqa: E402
+import mutants  # noqa: E402
 import outages  # noqa: E402
 import quick_start  # noqa: E402
 import rights  # noqa: E402
 import selftests  # noqa: E402
 import sources  # noqa: E402
+import two_clusters  # noqa: E402
 import worlds  # noqa: E402
 from harness.cluster import VERSION, Cluster  # noqa: E402
 from weirtest.report import Report  # noqa: E402
@@ -46,15 +48,19 @@ def on_cluster(report, directory, version, alone, beside=(), prefix=""):
     def start():
         running.append(Cluster(directory, version=version).start())
         print(f"# three brokers {version} ready after {time.monotonic() - begun:.1f} s", flush=True)
+        if any("two-clusters/" in name for name, _ in beside):
+            running.append(two_clusters.second_cluster(directory + "-second", version).start())
+            running[0].second = running[1]
     report.check(f"{prefix}cluster-starts", start)
-    for cluster in running:
-        try:
+    try:
+        for cluster in running[:1]:
             for name, function in alone:
                 report.check(prefix + name, function, cluster)
             report.check_all([(prefix + name, function, cluster) for name, function in beside], BESIDE)
-        finally:
+    finally:
+        for n, cluster in enumerate(running):
             if report.failed > failed:
-                cluster.dump_logs(os.path.join(report.log_dir, "brokers-" + version))
+                cluster.dump_logs(os.path.join(report.log_dir, f"brokers-{version}{'-second' * n}"))
             cluster.close()
 
 
@@ -70,9 +76,10 @@ def weir_checks(args):
               "quick-start": quick_start.BESIDE,
               "rights": [check for check in rights.IN if "oauth" not in check.__name__] + rights.KEPT_OUT,
               "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
+              "two-clusters": two_clusters.BESIDE, "mutant": mutants.BESIDE,
               "connect": [check for check in rights.CONNECT if "no_right_to_the" not in check.__name__]}
     if args.full:
-        groups["world"] = worlds.BESIDE + worlds.LIKELY
+        groups["world"] = worlds.LONG + worlds.BESIDE + worlds.LIKELY
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
     # The slow ones first: whoever waits for a time-out waits beside the others.
     beside += gen_verify.checks(gen_verify.BESIDE)
@@ -87,7 +94,7 @@ def weir_checks(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--only", default="", help="checks whose name holds this")
+    parser.add_argument("--only", default="", help="checks whose name holds this (or this, or this: a,b,c)")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     parser.add_argument("--version", default=VERSION)
     args = parser.parse_args()
@@ -98,7 +105,7 @@ def main():
     os.makedirs(work)
 
     def chosen(checks):
-        return [check for check in checks if args.only in check[0]]
+        return [check for check in checks if any(word in check[0] for word in args.only.split(","))]
     for check in selftests.ALONE:
         if args.only in f"selftest/{check.__name__}":
             report.check(f"selftest/{check.__name__}", check)

@@ -6,6 +6,7 @@
 #include "connectors/kafka/kafka_delivery.h"
 #include "connectors/kafka/kafka_properties.h"
 #include "connectors/kafka/kafka_spec.h"
+#include "connectors/kafka/mutant_cluster.h"
 #include "connectors/kafka/plain_delivery.h"
 #include "connectors/kafka/rd_cluster.h"
 
@@ -83,8 +84,8 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
   options.name = (prefix.empty() ? name : prefix) + "-" + pipeline;
   options.wall_ms = [&clock] { return clock.WallMs(); };
   options.transaction_timeout_ms = cluster.transaction_timeout_ms;
-  return std::make_unique<KafkaDelivery>(NewRdCluster(clock, std::move(cluster)),
-                                         std::move(options), std::move(rows));
+  WEIR_ASSIGN_OR_RETURN(auto asked, MaybeMutant(NewRdCluster(clock, std::move(cluster))));
+  return std::make_unique<KafkaDelivery>(std::move(asked), std::move(options), std::move(rows));
 }
 
 }  // namespace weir::connectors
