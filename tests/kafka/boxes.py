@@ -37,9 +37,35 @@ def rows(first, count):
     return [{"id": f"r{i}", "k": f"k{i % 7}", "v": i} for i in range(first, first + count)]
 
 
+class TopicReceipts:
+    """A cluster on which receipts are kept in a topic; names differ, so that a check can run on both."""
+    receipts, prefix = "topic", "t-"
+
+    class Rules:
+        def __init__(self, faults, prefix):
+            self._faults, self._prefix = faults, prefix
+
+        def __getattr__(self, name):
+            call = getattr(self._faults, name)
+            if name not in ("rule", "wait", "release", "clear"):
+                return call
+            return lambda rule, *more, **options: call(self._prefix + rule, *more, **options)
+
+    def __init__(self, cluster):
+        self._cluster = cluster
+
+    def __getattr__(self, name):
+        return getattr(self._cluster, name)
+
+    @property
+    def faults(self):
+        return self.Rules(self._cluster.faults, self.prefix)
+
+
 class Box(Weir):
     def __init__(self, cluster, name, sql=TO_KAFKA, follow=FOLLOW, sink="", address=None, partitions=3, topics=("out",),
                  interval="100 ms", settings=()):
+        name = cluster.prefix + name
         self.cluster, self.name = cluster, name
         work = os.path.join(WORK_DIR, "kafka", "boxes", name)
         shutil.rmtree(work, ignore_errors=True)
@@ -49,6 +75,9 @@ class Box(Weir):
         self.topics = {role: f"{name}-{role}" for role in topics}
         for topic in self.topics.values():
             cluster.tool.create_topic(topic=topic, partitions=partitions)
+        if cluster.receipts == "topic" and topics:
+            cluster.tool.create_topic(topic=name + "-receipts", configs={"cleanup.policy": "compact"})
+            sink += f", 'weir.receipt' = 'topic:{name}-receipts'"
         self.pipeline = name + ".sql"
         self.instance = "box"
         text = sql.replace("@follow@", follow).replace("@sink@", sink)
@@ -71,6 +100,10 @@ class Box(Weir):
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as f:
             f.write(text)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as f:
+            return f.read()
 
     def put(self, count, name="a.jsonl"):
         """More input, in the file that is followed; these rows are expected from now on."""
@@ -201,4 +234,4 @@ def copy_of(box, name):
                     ignore=shutil.ignore_patterns("status.sock"))
 
 
-__all__ = ["Box", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]
+__all__ = ["Box", "TopicReceipts", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]

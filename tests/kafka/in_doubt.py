@@ -163,22 +163,22 @@ def another_producers_open_transaction(cluster):
     """Killed in doubt, and somebody else has a transaction open on a sink partition: the scan waits, says so, and
     gives no verdict from a time-out; nobody's rows are touched."""
     box, process = delivering(cluster, "foreign-open")
-    tool, topic = cluster.tool, box.topics["out"]
+    tool, topic, foreigner = cluster.tool, box.topics["out"], box.name + "-foreigner"
     with process:
-        cluster.faults.rule("end-lost", "EndTxn", "drop_close", txid=box.txid, count=0)
+        cluster.faults.rule("foreign-lost", "EndTxn", "drop_close", txid=box.txid, count=0)
         box.put(30)
-        cluster.faults.wait("end-lost", timeout=PATIENCE)
-        tool.producer_open(name="foreigner", transactional_id="foreigner", properties={"transaction.timeout.ms": 300000})
-        tool.producer_begin(name="foreigner")
-        tool.producer_send(name="foreigner", topic=topic, records=[{"partition": 0, "value": "foreign"}])
+        cluster.faults.wait("foreign-lost", timeout=PATIENCE)
+        tool.producer_open(name=foreigner, transactional_id=foreigner, properties={"transaction.timeout.ms": 300000})
+        tool.producer_begin(name=foreigner)
+        tool.producer_send(name=foreigner, topic=topic, records=[{"partition": 0, "value": "foreign"}])
         box.killed(process)
-    cluster.faults.clear("end-lost")
+    cluster.faults.clear("foreign-lost")
     with box.go() as process:
         time.sleep(3)  # long enough for a verdict, were it given
         if not process.running():
             raise Failure("ended while the scan had to wait", process.wait().log())
-        tool.producer_abort(name="foreigner")
-        tool.producer_close(name="foreigner")
+        tool.producer_abort(name=foreigner)
+        tool.producer_close(name=foreigner)
         box.wait_delivered(process=process)
         goes_on(box, process)
 

@@ -4,12 +4,13 @@ that shares no code with weir.
 
   run.py [--full] [--only SUBSTRING] [--seed N] [--version V]
 
---full: also the slow cases, and the self-tests on the other broker versions. The logs of the brokers are kept in
+--full: also the slow cases, and all of it on the other broker versions, too. The logs of the brokers are kept in
 build/test-logs/kafka when something failed.
 """
 import argparse
 import os
 import random
+import re
 import shutil
 import sys
 import time
@@ -18,6 +19,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 
+import coverage  # noqa: E402
 import crashes  # noqa: E402
 import gen_verify  # noqa: E402
 import in_doubt  # noqa: E402
@@ -27,6 +29,7 @@ import quick_start  # noqa: E402
 import rights  # noqa: E402
 import selftests  # noqa: E402
 import sources  # noqa: E402
+import topic_receipts  # noqa: E402
 import two_clusters  # noqa: E402
 import worlds  # noqa: E402
 from harness.cluster import VERSION, Cluster  # noqa: E402
@@ -69,7 +72,12 @@ def self_tests(full):
             for check in selftests.CLUSTER + (selftests.SLOW if full else [])]
 
 
-def weir_checks(args):
+# On brokers whose receipts are in a topic there is nothing to see of these.
+OF_RECEIPT_GROUPS = re.compile("doubt/(receipt_|add_offsets|late_copies)|world/(deleted_receipt|receipt_put|fresh_start_and)"
+                               "|two-clusters/away|mutant/receipt|topic-receipt/")
+
+
+def weir_checks(args, version):
     """weir on the cluster: what must have it for itself, and what need not."""
     rng = random.Random(args.seed)
     groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
@@ -77,9 +85,10 @@ def weir_checks(args):
               "rights": [check for check in rights.IN if "oauth" not in check.__name__] + rights.KEPT_OUT,
               "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
               "two-clusters": two_clusters.BESIDE, "mutant": mutants.BESIDE,
+              "topic-receipt": topic_receipts.beside(rng),
               "connect": [check for check in rights.CONNECT if "no_right_to_the" not in check.__name__]}
     if args.full:
-        groups["world"] = worlds.LONG + worlds.BESIDE + worlds.LIKELY
+        groups["world"] = (worlds.LONG if version == VERSION else []) + worlds.BESIDE + worlds.LIKELY
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
     # The slow ones first: whoever waits for a time-out waits beside the others.
     beside += gen_verify.checks(gen_verify.BESIDE)
@@ -88,6 +97,8 @@ def weir_checks(args):
     if args.full:
         alone += [(f"doubt/{check.__name__}", check) for check in in_doubt.SLOW_ALONE]
         alone += [(f"outage/{check.__name__}", check) for check in outages.SLOW_ALONE]
+    if version.startswith("3."):
+        return [[check for check in checks if not OF_RECEIPT_GROUPS.search(check[0])] for checks in (alone, beside)]
     return alone, beside
 
 
@@ -112,11 +123,14 @@ def main():
     for check in quick_start.ALONE:
         if args.only in f"quick-start/{check.__name__}":
             report.check(f"quick-start/{check.__name__}", check)
-    alone, beside = weir_checks(args)
-    on_cluster(report, os.path.join(work, "cluster"), args.version, chosen(self_tests(args.full) + alone), chosen(beside))
-    if args.full:
-        for version in OTHER_VERSIONS:
-            on_cluster(report, os.path.join(work, version), version, chosen(self_tests(args.full)), prefix=version + "/")
+    versions = [args.version] + [v for v in OTHER_VERSIONS if args.full and v != args.version]
+    for version in versions:
+        alone, beside = weir_checks(args, version)
+        on_cluster(report, os.path.join(work, "cluster-" + version), version, chosen(self_tests(args.full) + alone),
+                   chosen(beside), prefix="" if version == args.version else version + "/")
+        if not args.only and version == VERSION:
+            for check in coverage.CHECKS:
+                report.check(f"coverage/{check.__name__}", check)
     report.finish()
 
 

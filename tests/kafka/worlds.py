@@ -80,7 +80,7 @@ def _restored(cluster, name):
     box, process = delivering(cluster, name)
     with process:
         box.stop(process)
-    state = box.path(name + ".weir")
+    state = box.path(box.name + ".weir")
     shutil.copytree(state, state + ".backup", ignore=shutil.ignore_patterns("status.sock"))
     with box.go() as process:
         goes_on(box, process)
@@ -133,7 +133,7 @@ def twin_with_a_copied_directory(cluster):
     box, process = delivering(cluster, "twin")
     with process:
         box.stop(process)
-    twin = a_copy_of(box, "twin-copy")
+    twin = a_copy_of(box, cluster.prefix + "twin-copy")
     with box.go() as first, twin.go() as second:
         box.put(10)
         box.wait_delivered(process=first)

@@ -115,11 +115,15 @@ class Broker:
 
 
 class Cluster:
+    prefix = ""  # of every name that a check makes up
+
     def __init__(self, directory, brokers=3, version=VERSION, settings=None, cluster_id=CLUSTER_ID, heap="384m"):
         self.directory = os.path.realpath(directory)
         self.version, self.heap, self.cluster_id = version, heap, cluster_id
         self.settings = dict(settings or {})
         self.size = brokers
+        # Before 4.0 a late request that is refused may hide a group's offset: docs/kafka.md.
+        self.receipts = "topic" if version.startswith("3.") else "group"
         self.jars = jars(version)
         self.brokers = {}
         self.tool = self.faults = self.proxy = None
@@ -142,7 +146,8 @@ class Cluster:
                 return self
             except Failure as failure:
                 # Somebody else took one of the ports in the meantime.
-                if not tries_left or "failed to bind" not in failure.log + str(failure):
+                said = (failure.log + str(failure)).lower()
+                if not tries_left or not any(word in said for word in ("failed to bind", "address already in use")):
                     raise
                 self.close()
         return self
