@@ -82,6 +82,11 @@ class RowDecoder {
   // One record that is the whole value (Kafka; a JSON value may span lines). Appends one row or one
   // non-row.
   virtual void DecodeValue(std::string_view value, int64_t position, Batch& out) = 0;
+  // Around many DecodeValue for one batch: the columns get room for up to `rows` rows more at once,
+  // and until EndValues are longer than out.rows(). Whoever does not say so pays for it with each
+  // value.
+  virtual void BeginValues(uint32_t /*rows*/, Batch& /*out*/) {}
+  virtual void EndValues(Batch& /*out*/) {}
   // CSV with header: called with the partition's first bytes before the first Decode, also after a
   // restart in the middle of the file. Returns the length of the header record, 0 when the format
   // has none, or an error (a wanted column is not in the header; need more bytes: kUnavailable

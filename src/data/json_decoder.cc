@@ -30,6 +30,8 @@ class JsonDecoder final : public RowDecoder {
   DecodeResult Decode(std::string_view block, int64_t position, bool final, uint32_t max_rows,
                       Batch& out) override;
   void DecodeValue(std::string_view value, int64_t position, Batch& out) override;
+  void BeginValues(uint32_t rows, Batch& out) override;
+  void EndValues(Batch& out) override;
   Result<size_t> BeginPartition(std::string_view, bool) override {
     long_line_.Forget();
     return size_t{0};
@@ -48,6 +50,8 @@ class JsonDecoder final : public RowDecoder {
   json::RowReader reader_;
   LongLine long_line_;
   std::string padded_;  // a record that needs a line feed and padding behind it
+  uint32_t values_end_ =
+      0;  // between BeginValues and EndValues: rows that the columns have room for
 };
 
 bool StartsWithMark(const Lines& lines) {
@@ -173,15 +177,32 @@ void JsonDecoder::DecodeValue(std::string_view value, int64_t position, Batch& o
     out.non_rows.push_back(SkippedRecord(position, next, row));
     return;
   }
-  out.positions.resize(row + 1);
-  reader_.Open(out, row, row + 1);
+  const bool alone = row >= values_end_;
+  if (alone) BeginValues(1, out);
+  reader_.AttachStrings(out);
   reader_.SetBase(padded_.data(), value.data());
   const bool good = reader_.Read(padded_.data(), row) != nullptr;
-  if (good) out.positions[row] = position;
-  reader_.Close(out, row + good);
-  if (!good) {
+  reader_.DetachStrings();
+  if (good) {
+    out.positions[row] = position;
+    out.SetRows(row + 1);
+  } else {
     out.non_rows.push_back(DeadRecord(position, next, row, Refusal(padded_.data()), value));
   }
+  if (alone) EndValues(out);
+}
+
+void JsonDecoder::BeginValues(uint32_t rows, Batch& out) {
+  const uint32_t first = out.rows();
+  values_end_ = first + rows;
+  out.positions.resize(values_end_);
+  reader_.Bind(out, first, values_end_);
+  out.SetRows(first);
+}
+
+void JsonDecoder::EndValues(Batch& out) {
+  values_end_ = 0;
+  out.ResizeOwned(out.rows());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -254,9 +255,12 @@ TEST_CASE("a long line begun is forgotten when reading goes on elsewhere") {
   CHECK(table.NonRows() == "");
 }
 
-TEST_CASE("one value is one record: lines inside it are white space") {
+// `room`: rows announced by BeginValues; nullopt: it is not called.
+void CheckValues(std::optional<uint32_t> room) {
+  CAPTURE(room.value_or(999));
   Table table({{"a", kString}, {"b", kBigInt}});
   RowDecoder& decoder = table.decoder();
+  if (room) decoder.BeginValues(*room, table.batch);
   decoder.DecodeValue("{\n  \"a\": \"x\",\r\n  \"b\": 2\n}\n", 7, table.batch);
   decoder.DecodeValue("{\"b\":3}", 8, table.batch);
   decoder.DecodeValue("", 9, table.batch);
@@ -266,6 +270,8 @@ TEST_CASE("one value is one record: lines inside it are white space") {
   decoder.DecodeValue("{\"a\":[1,\n2]}", 13, table.batch);
   decoder.DecodeValue("{\"b\":[1,\n2]}", 14, table.batch);
   decoder.DecodeValue("{\"b\":1", 15, table.batch);
+  if (room) decoder.EndValues(table.batch);
+  CHECK(table.batch.column(0).size() == 3);
   CHECK(table.Rows() == "x|2\nNULL|3\n[1,\n2]|NULL\n");
   CHECK(table.batch.positions == std::vector<int64_t>{7, 8, 13});
   CHECK(table.batch.end_position == 16);
@@ -277,6 +283,12 @@ TEST_CASE("one value is one record: lines inside it are white space") {
         "3 14-15 value: column b: [1,\n2] is not a BIGINT\n"
         "3 15-16 json.syntax: invalid JSON at byte 6: expected ',' or '}'\n");
   CHECK(table.batch.non_rows[2].raw == "{\"a\":\"x\ny\"}");
+}
+
+TEST_CASE("one value is one record: lines inside it are white space") { CheckValues(std::nullopt); }
+
+TEST_CASE("values in a run: the same rows, also when more come than room was made for") {
+  for (const uint32_t room : {0U, 1U, 2U, 3U, 64U}) CheckValues(room);
 }
 
 TEST_CASE("a value that is too long is one dead letter") {

@@ -24,7 +24,7 @@ RowReader::RowReader(const FormatSpec& spec, const std::vector<DecodeField>& fie
   }
 }
 
-void RowReader::Open(Batch& batch, uint32_t first, uint32_t last) {
+void RowReader::Bind(Batch& batch, uint32_t first, uint32_t last) {
   batch.ResizeOwned(last);
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t at = static_cast<size_t>(columns_[i].batch_column());
@@ -32,11 +32,15 @@ void RowReader::Open(Batch& batch, uint32_t first, uint32_t last) {
     std::fill(targets_[i]->valid.begin() + first, targets_[i]->valid.begin() + last, 0);
     columns_[i].Bind(*targets_[i]);
   }
-  context_.strings.Attach(batch.arena());
+}
+
+void RowReader::Open(Batch& batch, uint32_t first, uint32_t last) {
+  Bind(batch, first, last);
+  AttachStrings(batch);
 }
 
 void RowReader::Close(Batch& batch, uint32_t rows) {
-  context_.strings.Detach();
+  DetachStrings();
   if (batch.rows() != rows) batch.ResizeOwned(rows);
 }
 

@@ -19,6 +19,12 @@ class RowReader {
 
   // Makes room for rows [first, last) in the batch, which has owned columns, and fills them with
   // NULL.
+  void Bind(Batch& batch, uint32_t first, uint32_t last);
+  // While strings are attached nobody else may allocate from the batch's arena.
+  void AttachStrings(Batch& batch) { context_.strings.Attach(batch.arena()); }
+  void DetachStrings() { context_.strings.Detach(); }
+
+  // Both at once, for a run of rows; Close leaves the batch with `rows` rows.
   void Open(Batch& batch, uint32_t first, uint32_t last);
   void Close(Batch& batch, uint32_t rows);
 

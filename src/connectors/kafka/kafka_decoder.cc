@@ -205,8 +205,7 @@ void KafkaDecoder::Append(const ConsumedRecord& record, int64_t* next, Batch& ou
   if (key_ != nullptr && !DecodeKey(record, out)) return;
   const uint32_t row = out.rows();
   const size_t non_rows = out.non_rows.size();
-  // Columns point into the value's bytes, and the client's are gone after this call.
-  value_->DecodeValue(out.arena().Copy(*record.value), record.offset, out);
+  value_->DecodeValue(*record.value, record.offset, out);
   if (out.rows() == row) {
     if (out.non_rows.size() > non_rows) out.non_rows.back().record_ms = record.timestamp_ms;
     return;

@@ -40,6 +40,9 @@ class KafkaDecoder {
                                                       const std::vector<int>& raw_columns);
 
   bool wants_headers() const { return wants_headers_; }
+  // Around the Appends of one batch, of some `records`.
+  void Begin(uint32_t records, Batch& out) { value_->BeginValues(records, out); }
+  void End(Batch& out) { value_->EndValues(out); }
   // Appends what stands for the offsets from `next` to the record's own, which is then passed.
   void Append(const ConsumedRecord& record, int64_t* next, Batch& out);
   // Offsets from `next` to `end` held no record.

@@ -165,7 +165,10 @@ KafkaReader::Served KafkaReader::Serve(const TopicPartition& at, int64_t next, i
   CHECK(slot != slots_.end());
   Serving serving{handle_->get(), at, rows, out, stop, max_records, {}};
   serving.served.next = next;
+  const size_t waiting = rd_kafka_queue_length(slot->second.queue.get());
+  rows.Begin(static_cast<uint32_t>(std::min<size_t>(waiting, max_records)), out);
   rd_kafka_consume_callback_queue(slot->second.queue.get(), 0, OnMessage, &serving);
+  rows.End(out);
   Served& served = serving.served;
   if (!served.error.ok()) return served;
   // Control records and aborted data move the position, and are never handed out.
