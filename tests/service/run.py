@@ -11,6 +11,7 @@ import resource
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -285,6 +286,82 @@ def idle_writes_nothing(box):
         box.stop(process)
 
 
+def _add_files(box, first, count):
+    pad = "x" * 16000
+    for v in range(first, first + count):
+        box.put(f"{v:06}.jsonl", f'{{"v":{v},"pad":"{pad}"}}\n')
+
+
+def _wait_until(condition, what, process, seconds=200):
+    until = time.monotonic() + seconds
+    while not condition():
+        if not process.running():
+            raise Failure(f"ended while waiting for {what}", process.wait().log())
+        if time.monotonic() > until:
+            raise Failure(f"waited {seconds} s for {what}", process.err())
+        time.sleep(0.05)
+
+
+def _ask_state(box, query):
+    connection = sqlite3.connect(f"file:{box.path('pipeline.weir', 'state.db')}?mode=ro", uri=True, timeout=60)
+    try:
+        return connection.execute(query).fetchone()[0] or 0
+    finally:
+        connection.close()
+
+
+def _newest_epoch(box):
+    return _ask_state(box, "SELECT max(id) FROM epoch")
+
+
+def _io(process):
+    with open(f"/proc/{process.pid}/io", encoding="utf-8") as f:
+        return {name: int(count) for name, count in (line.split(": ") for line in f.read().splitlines())}
+
+
+def _bytes_of_a_seal(box, count):
+    """Reads so many files, starts again, reads some more: the least bytes written for one of these, the bytes read by the
+    second life, and the bytes of all positions."""
+    text = FOLLOW.format(path="in/", out="out.jsonl", sink="").replace("20 ms", "200 ms")
+    with open(box.path("pipeline.sql"), "w", encoding="utf-8") as f:
+        f.write(text)
+    _add_files(box, 0, count)
+    with box.go() as process:
+        _wait_until(lambda: len(box.values()) == count, f"the rows of {count} files", process)
+        box.stop(process)
+    written = []
+    with box.go() as process:
+        for v in range(count, count + 5):
+            if v > count:
+                before = _io(process)["wchar"]
+            epoch = _newest_epoch(box)
+            _add_files(box, v, 1)
+            _wait_until(lambda: len(box.values()) == v + 1 and _newest_epoch(box) > epoch, "one more file", process)
+            time.sleep(0.5)  # what follows a seal
+            if v > count:
+                written.append(_io(process)["wchar"] - before)
+        read = _io(process)["rchar"]
+        box.stop(process)
+    if sorted(box.values()) != list(range(count + 5)):
+        raise Failure(f"{len(box.values())} rows of {count + 5} files, each once", box.log())
+    return min(written), read, _ask_state(box, "SELECT sum(length(data)) FROM blob WHERE owner LIKE 'scan:%'")
+
+
+def many_finished_files(box):
+    """What is finished costs a seal nothing, and no start reads it again: 6,000 files against 10."""
+    few, _, _ = _bytes_of_a_seal(Box("many-finished-files.few", path="in/"), 10)
+    many, read, positions = _bytes_of_a_seal(box, 6000)
+    if few < 1000:
+        raise Failure(f"a seal of {few} bytes: the count shows nothing", box.log())
+    # What earlier seals have left to merge is merged beside later ones, a little at a time.
+    if many > few + positions / 8:
+        raise Failure(f"a seal beside 6,000 finished files writes {many} bytes, beside 10 {few}; all positions have {positions}",
+                      box.log())
+    print(f"# a seal writes {few} bytes beside 10 finished files, {many} beside 6,000, whose positions have {positions}")
+    if read > 6000 * 16000 / 2:  # state and its log are read, several times their size
+        raise Failure(f"the second life has read {read} bytes: of 96 MB that were finished", box.log())
+
+
 WINDOW = """CREATE TABLE src (v BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
   WITH ('connector' = 'filesystem', 'path' = 'in/', 'format' = 'json', 'source.monitor-interval' = '20 ms'{idle});
 CREATE TABLE out (v BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
@@ -516,7 +593,8 @@ def held_watermark(box):
 CHECKS = [half_line, inode_reused_shorter, inode_reused_shorter_stopped, inode_reused_longer, inode_reused_longer_stopped,
           rotated, rotated_stopped, rotated_by_copy, rotated_and_compressed, new_and_vanished_files, idle_writes_nothing,
           open_windows_stay_open, idle_file_lets_go, stateless_after_kill, stopped_in_takeover, stopped_in_takeover_bounded,
-          stopped_twice_in_takeover, start_extends_its_timeout, output_on_another_filesystem, held_watermark]
+          stopped_twice_in_takeover, start_extends_its_timeout, output_on_another_filesystem, held_watermark,
+          many_finished_files]
 
 
 def box_of(check):
