@@ -31,7 +31,10 @@ Result<KafkaEvent> Wait(KafkaHandle& handle, rd_kafka_queue_t* queue, std::strin
     handle.Poll(0);
   }
   const rd_kafka_resp_err_t code = rd_kafka_event_error(event.get());
-  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return event;
+  if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    handle.reason().Clear();
+    return event;
+  }
   return Fail(handle.Unavailable(what, code, rd_kafka_event_error_string(event.get())));
 }
 
@@ -54,6 +57,7 @@ Result<Metadata> AskMetadata(KafkaHandle& handle, bool all_topics, int timeout_m
   handle.Poll(0);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return Fail(handle.Unavailable("the brokers do not answer", code));
+  handle.reason().Clear();
   return Metadata(metadata);
 }
 

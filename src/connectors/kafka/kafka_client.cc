@@ -18,21 +18,6 @@ using ErrorText = std::array<char, 512>;
 
 constexpr int64_t kTokenWithoutEndMs = 300'000;  // it is read again after this
 
-// A broker that cannot be reached says nothing; these say what is wrong with us.
-bool IsCause(rd_kafka_resp_err_t code) {
-  switch (code) {
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
-    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
-    case RD_KAFKA_RESP_ERR__WAIT_COORD:
-    case RD_KAFKA_RESP_ERR__DESTROY:
-      return false;
-    default:
-      return true;
-  }
-}
-
 rd_kafka_type_t TypeOf(ClientRole role) {
   return role == ClientRole::kProducer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER;
 }
@@ -104,57 +89,6 @@ std::string_view ClaimText(std::string_view payload, std::string_view name) {
 
 }  // namespace
 
-void KafkaReason::Note(rd_kafka_resp_err_t code, std::string_view text) {
-  const std::lock_guard lock(mutex_);
-  if (!text_.empty() && IsCause(code_) && !IsCause(code)) return;
-  code_ = code;
-  text_ = PlainReason(text);
-}
-
-void KafkaReason::NoteLog(std::string_view text) {
-  constexpr size_t kLongest = 4096;
-  const std::lock_guard lock(mutex_);
-  if (log_.size() < kLongest) log_ += (log_.empty() ? "" : "; ") + std::string(text);
-}
-
-void KafkaReason::Clear() {
-  const std::lock_guard lock(mutex_);
-  code_ = RD_KAFKA_RESP_ERR_NO_ERROR;
-  text_.clear();
-}
-
-std::string KafkaReason::Text() const {
-  const std::lock_guard lock(mutex_);
-  return text_;
-}
-
-rd_kafka_resp_err_t KafkaReason::code() const {
-  const std::lock_guard lock(mutex_);
-  return code_;
-}
-
-std::string KafkaReason::LogText() const {
-  const std::lock_guard lock(mutex_);
-  return log_;
-}
-
-std::string PlainReason(std::string_view text) {
-  std::string out;
-  // "(after 310ms in state AUTH_REQ, 1 identical error(s) suppressed)"
-  while (!text.empty()) {
-    const size_t open = text.find(" (after ");
-    out += text.substr(0, open);
-    if (open == std::string_view::npos) break;
-    text.remove_prefix(open + 2);
-    int depth = 1;
-    size_t at = 0;
-    for (; at < text.size() && depth > 0; ++at)
-      depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
-    text.remove_prefix(at);
-  }
-  return out;
-}
-
 Result<std::unique_ptr<KafkaHandle>> KafkaHandle::Create(const ClientConfig& config,
                                                          ClientRole role,
                                                          const std::vector<ClientProperty>& extra,
@@ -191,9 +125,20 @@ KafkaHandle::~KafkaHandle() {
   rd_kafka_destroy_flags(rk_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
-void KafkaHandle::OnError(rd_kafka_t*, int code, const char* text, void* opaque) {
+void KafkaHandle::OnError(rd_kafka_t* rk, int code, const char* text, void* opaque) {
   auto* handle = static_cast<KafkaHandle*>(opaque);
-  handle->reason_.Note(static_cast<rd_kafka_resp_err_t>(code), text == nullptr ? "" : text);
+  const auto error = static_cast<rd_kafka_resp_err_t>(code);
+  if (error != RD_KAFKA_RESP_ERR__FATAL) {
+    handle->reason_.Note(error, text == nullptr ? "" : text);
+    return;
+  }
+  // "Fatal" is no reason: what was fatal is asked for. (While the handle is being made it is not
+  // known yet; nothing fatal happens then.)
+  ErrorText fatal{};
+  if (rk != nullptr) {
+    const rd_kafka_resp_err_t why = rd_kafka_fatal_error(rk, fatal.data(), fatal.size());
+    handle->reason_.Note(why, fatal.data());
+  }
 }
 
 void KafkaHandle::OnLog(const rd_kafka_t* rk, int, const char* facility, const char* text) {
@@ -222,12 +167,7 @@ void KafkaHandle::OnTokenWanted(rd_kafka_t* rk, const char*, void* opaque) {
 
 Status KafkaHandle::Unavailable(std::string_view what, rd_kafka_resp_err_t code,
                                 std::string_view text) const {
-  std::string message(what);
-  message += ": ";
-  message += text.empty() ? std::string_view(rd_kafka_err2str(code)) : text;
-  const std::string reason = reason_.Text();
-  if (!reason.empty() && message.find(reason) == std::string::npos) message += ": " + reason;
-  return Status(Code::kUnavailable, std::move(message));
+  return Status(Code::kUnavailable, Explain(what, code, text, reason_, config_.shown_user));
 }
 
 Status KafkaHandle::Unavailable(std::string_view what, const rd_kafka_error_t* error) const {

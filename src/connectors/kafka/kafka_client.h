@@ -17,7 +17,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +24,7 @@
 
 #include "base/status.h"
 #include "connectors/kafka/kafka_properties.h"
+#include "connectors/kafka/kafka_reason.h"
 
 namespace weir::connectors {
 
@@ -41,29 +41,6 @@ using KafkaEvent = std::unique_ptr<rd_kafka_event_t, KafkaFree<rd_kafka_event_de
 using KafkaQueue = std::unique_ptr<rd_kafka_queue_t, KafkaFree<rd_kafka_queue_destroy>>;
 using KafkaPartitions = std::unique_ptr<rd_kafka_topic_partition_list_t,
                                         KafkaFree<rd_kafka_topic_partition_list_destroy>>;
-
-// The last thing that went wrong, as the library told it. Any thread.
-class KafkaReason {
- public:
-  // A cause (authentication, TLS, authorisation, unknown host) stays until Clear; "connection
-  // refused" and its like give way to it.
-  void Note(rd_kafka_resp_err_t code, std::string_view text);
-  void NoteLog(std::string_view text);  // a line of the library's log about a setting
-  void Clear();                         // something has worked
-  std::string Text() const;             // "" when nothing is known
-  rd_kafka_resp_err_t code() const;
-  std::string LogText() const;
-
- private:
-  mutable std::mutex mutex_;
-  rd_kafka_resp_err_t code_ = RD_KAFKA_RESP_ERR_NO_ERROR;
-  std::string text_;
-  std::string log_;
-};
-
-// "sasl_ssl://h:1/bootstrap: SASL authentication error: ... (after 310ms in state AUTH_REQ, 1
-// identical error(s) suppressed)" without what changes from try to try.
-std::string PlainReason(std::string_view text);
 
 class KafkaHandle {
  public:
@@ -83,7 +60,7 @@ class KafkaHandle {
   KafkaReason& reason() { return reason_; }
   // Serves the events that wait, at most timeout_ms for the first.
   void Poll(int timeout_ms) { rd_kafka_poll(rk_, timeout_ms); }
-  // kUnavailable: "WHAT: the broker's text: the reason". Errors that only an operator can end
+  // kUnavailable: "WHAT: why" (kafka_reason.h). Errors that only an operator can end
   // (authorisation, unknown topic, a wrong password) read the same: they are retried, too.
   Status Unavailable(std::string_view what, rd_kafka_resp_err_t code,
                      std::string_view text = {}) const;

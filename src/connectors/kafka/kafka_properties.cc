@@ -180,6 +180,8 @@ ClientConfig ClientConfigOf(const plan::TableDef& table) {
     // With group-offsets: what a group without offsets means. The handle's own is always `error`.
     if (property == kResetProperty) continue;
     config.properties.push_back({property, value.text});
+    // What comes from a reference is shown nowhere.
+    if (property == "sasl.username" && value.text == value.written) config.shown_user = value.text;
   }
   return config;
 }

@@ -29,6 +29,7 @@ struct ClientConfig {
   // SASL OAUTHBEARER: gives the token, from any thread; null when another mechanism is used.
   std::function<Result<std::string>()> token;
   std::function<int64_t()> wall_ms;  // with token: when it ends is data of the token
+  std::string shown_user;            // sasl.username, where the SQL itself says it: for messages
   bool operator==(const ClientConfig& other) const;  // the properties
 };
 

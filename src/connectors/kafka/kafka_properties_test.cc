@@ -76,7 +76,9 @@ TEST_CASE("a value that came from a reference is never shown") {
 
 TEST_CASE("what weir fixes holds whatever the user says, for each role") {
   for (const ClientRole role : {ClientRole::kConsumer, ClientRole::kProducer, ClientRole::kAdmin}) {
-    const auto handle = KafkaHandle::Create({{{"bootstrap.servers", "127.0.0.1:1"}}, {}, {}}, role);
+    ClientConfig config;
+    config.properties = {{"bootstrap.servers", "127.0.0.1:1"}};
+    const auto handle = KafkaHandle::Create(config, role);
     REQUIRE(handle.has_value());
     for (const ClientProperty& fixed : FixedProperties(role)) {
       CAPTURE(fixed.name);
@@ -87,20 +89,6 @@ TEST_CASE("what weir fixes holds whatever the user says, for each role") {
       CHECK(value == fixed.value);
     }
   }
-}
-
-TEST_CASE("the reason of a failure stays, and loses what changes from try to try") {
-  CHECK(PlainReason("sasl_ssl://h:1/bootstrap: SASL authentication error: no (after 310ms in state "
-                    "AUTH_REQ, 1 identical error(s) suppressed)") ==
-        "sasl_ssl://h:1/bootstrap: SASL authentication error: no");
-  KafkaReason reason;
-  reason.Note(RD_KAFKA_RESP_ERR__TRANSPORT, "h:1: connection refused");
-  CHECK(reason.Text() == "h:1: connection refused");
-  reason.Note(RD_KAFKA_RESP_ERR__AUTHENTICATION, "wrong password");
-  reason.Note(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, "1/1 brokers are down");
-  CHECK(reason.Text() == "wrong password");
-  reason.Clear();
-  CHECK(reason.Text() == "");
 }
 
 TEST_CASE("a token says when it ends and whose it is") {

@@ -56,7 +56,7 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
   WEIR_RETURN_IF_ERROR(CheckAgreement(tables));
   const plan::TableDef& first = *tables.front();
   RdClusterOptions cluster;
-  cluster.config = ClientConfigOf(first);
+  cluster.config = ClientConfigOf(first, env.files, env.clock);
   cluster.limits = limits;
   WEIR_ASSIGN_OR_RETURN(cluster.receipt_topic,
                         ReceiptTopicOf(first.options.String("weir.receipt")));

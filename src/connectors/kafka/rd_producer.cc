@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "connectors/kafka/kafka_admin.h"
 #include "connectors/kafka/receipt_text.h"
 
 namespace weir::connectors {
@@ -37,6 +38,7 @@ class RdProducer : public TxnProducer {
   }
 
   Status Open(const std::string& name) {
+    name_ = name;
     const std::string timeout = std::to_string(options_.transaction_timeout_ms);
     std::vector<ClientProperty> extra = {
         {"enable.idempotence", "true"},
@@ -62,7 +64,8 @@ class RdProducer : public TxnProducer {
       CHECK(partitions > 0);
     }
     char* id = rd_kafka_clusterid(handle_->get(), kMetadataMs);
-    if (id == nullptr) return handle_->Unavailable("cluster", RD_KAFKA_RESP_ERR__TIMED_OUT);
+    if (id == nullptr)
+      return handle_->Unavailable("the cluster's id", RD_KAFKA_RESP_ERR__TIMED_OUT);
     cluster_ = id;
     rd_kafka_mem_free(handle_->get(), id);
     return Status::Ok();
@@ -81,7 +84,7 @@ class RdProducer : public TxnProducer {
       }
       const bool again = rd_kafka_error_is_retriable(error.get()) != 0;
       if (!again || clock_.MonotonicNs() >= deadline_ns) {
-        return Outcome("fencing (init_transactions)", error.get());
+        return Outcome("fencing (init_transactions of " + name_ + ")", error.get());
       }
     }
   }
@@ -155,8 +158,8 @@ class RdProducer : public TxnProducer {
     const Slot& slot = *static_cast<const Slot*>(message->_private);
     RdProducer& self = *slot.producer;
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      // The first says why; the rest is what the library throws away because of it.
-      if (self.failed_ == RD_KAFKA_RESP_ERR_NO_ERROR) self.failed_ = message->err;
+      // The first that says why; the rest is what the library throws away because of it.
+      if (KindOf(message->err) > KindOf(self.failed_)) self.failed_ = message->err;
       return;
     }
     if (slot.topic < 0) {
@@ -198,11 +201,42 @@ class RdProducer : public TxnProducer {
   }
 
   Status RecordFailed() {
-    Status status = handle_->Unavailable("a record was refused", failed_);
+    if (KindOf(failed_) != KafkaErrorKind::kCause) AskTransaction();
+    const bool refused = failed_ == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+                         handle_->reason().code() == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+    Status status =
+        handle_->Unavailable(refused ? RefusedTopics() : "records were refused", failed_);
     const auto fatal = rd_kafka_fatal_error(handle_->get(), nullptr, 0);
     return failed_ == RD_KAFKA_RESP_ERR__FENCED || fatal == RD_KAFKA_RESP_ERR__FENCED
                ? Status(Code::kTwin, status.message())
                : status;
+  }
+
+  // When a partition cannot be added to the transaction, the library throws all records away and
+  // tells their reports only that. Why is the transaction's own error, and that is what a call gets
+  // which the transaction's state does not allow: this one is local, and is never allowed here.
+  void AskTransaction() {
+    const KafkaError error(rd_kafka_begin_transaction(handle_->get()));
+    if (error != nullptr) {
+      handle_->reason().Note(rd_kafka_error_code(error.get()), rd_kafka_error_string(error.get()));
+    }
+  }
+
+  // The brokers name no topic with it; they do say what we may.
+  std::string RefusedTopics() {
+    std::string names;
+    std::vector<std::string> asked = options_.topics;
+    if (!options_.receipt_topic.empty()) asked.push_back(options_.receipt_topic);
+    KafkaReason kept;  // asking clears what it succeeds beside
+    kept.Note(handle_->reason().code(), handle_->reason().Text());
+    const auto topics = AskTopics(*handle_, asked, kMetadataMs, /*rights=*/true);
+    handle_->reason().Note(kept.code(), kept.Text());
+    if (!topics) return "records were refused";
+    for (const TopicFacts& topic : *topics) {
+      if (topic.status.ok() && topic.may_write) continue;
+      names += (names.empty() ? "topic " : ", topic ") + topic.name;
+    }
+    return names.empty() ? "records were refused" : names;
   }
 
   // Takes the headers where it succeeds.
@@ -275,6 +309,7 @@ class RdProducer : public TxnProducer {
   std::vector<Slot> slots_;
   std::vector<Topic> topics_;
   Topic receipt_topic_;
+  std::string name_;  // the transactional id; "" without transactions
   std::string cluster_;
   uint64_t enqueued_ = 0;
   // Filled by reports, which Poll and Flush serve on our thread.
