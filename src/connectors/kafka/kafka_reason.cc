@@ -112,7 +112,9 @@ std::string Explain(std::string_view what, rd_kafka_resp_err_t code, std::string
   const KafkaErrorKind kind = KindOf(code), why_kind = KindOf(reason.code());
   const std::string told = text.empty() ? rd_kafka_err2str(code) : PlainReason(text);
   std::string message(what);
-  if (kind >= why_kind || told.find(why) != std::string::npos) message += ": " + told;
+  // Of one kind both count, but for the code's own name beside what was told with the same code.
+  const bool bare = code == reason.code() && told == rd_kafka_err2str(code);
+  if ((kind >= why_kind && !bare) || told.find(why) != std::string::npos) message += ": " + told;
   if (why_kind >= kind && message.find(why) == std::string::npos) message += ": " + why;
   // Said once, of whichever tells more.
   return message + RightOf(why_kind > kind ? reason.code() : code, user);
