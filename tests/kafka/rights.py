@@ -1,5 +1,6 @@
 """Security: each way in, each way to be kept out, with the reason in one clear message; and no secret anywhere."""
 import os
+import re
 
 from boxes import FOLLOW, PATIENCE, Box
 from harness import secrets
@@ -70,9 +71,9 @@ def exact_without_proxy(box):
 
 
 def says(status, words):
-    """Not healthy, and one reason holds all the words."""
+    """Not healthy, and all the words (patterns) are in one reason."""
     said = [target.get("reason") or "" for target in status["targets"]] + status["reasons"]
-    return status["health"] != "healthy" and any(all(word in text for word in words) for text in said)
+    return status["health"] != "healthy" and any(all(re.search(word, text) for word in words) for text in said)
 
 
 def kept_out(what, words, listener, mechanism=None, user=None, granted=None, missing_topic=False, connect=False,
@@ -89,7 +90,7 @@ def kept_out(what, words, listener, mechanism=None, user=None, granted=None, mis
         if connect:
             life = box("check", box.pipeline, "--connect", "--config", "weir.toml", timeout=PATIENCE)
             lines = (life.err + life.out.decode()).splitlines()
-            if life.code != 78 or not any(all(word in line for word in words) for line in lines):
+            if life.code != 78 or not any(all(re.search(word, line) for word in words) for line in lines):
                 raise Failure(f"exit {life.code}, and no line with {words} in: {life.err[-600:]}", box.log())
         else:
             with box.go() as process:
@@ -130,7 +131,7 @@ OUT = [
     (("unknown-user", ["uthentication"], "SASL_SSL", "PLAIN", "mallory"), {}),
     (("wrong-authority", ["certificate"], *SASL, "alice"), {"authority": "other-ca.pem"}),
     (("no-certificate", ["alert bad certificate"], "SSL"), {}),
-    (("no-topic", ["topic", "does not exist"], *SASL_PLAIN, "alice"), {"granted": (), "missing_topic": True}),
+    (("no-topic", ["topic [a-z-]*no-topic-out", "does not exist|Unknown topic"], *SASL_PLAIN, "alice"), {"granted": (), "missing_topic": True}),
     (("no-right-to-write", ["Topic authorization failed", "user dave", "ACL"], *SASL_PLAIN, "dave"),
      {"granted": ("TOPIC",)}),
     (("no-right-to-the-id", ["TRANSACTIONAL_ID_AUTHORIZATION_FAILED", "user dave", "ACL"], *SASL_PLAIN, "dave"),
@@ -138,7 +139,6 @@ OUT = [
     (("no-right-to-the-group", ["GROUP_AUTHORIZATION_FAILED", "user dave", "ACL"], *SASL_PLAIN, "dave"),
      {"granted": ("GROUP",)}),
     (("tls-to-plain", ["SSL handshake failed"], *SASL, "alice"), {"at": "SASL_PLAINTEXT"}),
-    (("plain-to-tls", ["security.protocol"], *SASL_PLAIN, "alice"), {"at": "SASL_SSL"}),
 ]
 TAKEN = [taken("TOPIC", "WRITE", ["TOPIC_AUTHORIZATION_FAILED"]),
          taken("TRANSACTIONAL_ID", "WRITE", ["TRANSACTIONAL_ID_AUTHORIZATION_FAILED"]),
