@@ -1,5 +1,6 @@
 """The Kafka source on real brokers: every record once, whatever dies; nothing lost and nothing jumped when the topic is
 not what it was; and the reason said when nothing comes. The output is a file, so that the sink is not in question."""
+import base64
 import json
 import os
 import tempfile
@@ -274,15 +275,22 @@ def a_wrong_password_is_named_and_no_secret_is_shown(cluster):
 
 
 def metadata_and_keys(cluster):
+    """All METADATA, the order of headers that share a name, and a header without a value."""
     topic = topic_of(cluster, "src-meta")
+    headers = [["a", base64.b64encode(b"\x00\xff").decode()], ["n", None], ["a", base64.b64encode(b"").decode()]]
     cluster.tool.produce(topic=topic, records=[
-        {"key": json.dumps({"id": "x"}), "value": json.dumps({"v": 1}), "partition": 0, "timestamp": 1_700_000_000_000}])
+        {"key": json.dumps({"id": "x"}), "value": json.dumps({"v": 1}), "partition": 0, "timestamp": 1_700_000_000_000,
+         "headers": headers}])
     box = Box(cluster, topic, BOUNDED + ", 'key.format' = 'json', 'key.fields' = 'id', 'value.fields-include' = "
-              "'EXCEPT_KEY'", columns="id STRING, v INT, `partition` INT NOT NULL METADATA VIRTUAL, "
-              "`offset` BIGINT NOT NULL METADATA VIRTUAL, `timestamp` TIMESTAMP_LTZ(3) NOT NULL METADATA VIRTUAL")
+              "'EXCEPT_KEY'", columns="id STRING, v INT, `topic` STRING NOT NULL METADATA VIRTUAL, "
+              "`partition` INT NOT NULL METADATA VIRTUAL, `offset` BIGINT NOT NULL METADATA VIRTUAL, "
+              "`timestamp` TIMESTAMP_LTZ(3) NOT NULL METADATA VIRTUAL, `timestamp-type` STRING NOT NULL METADATA VIRTUAL, "
+              "`leader-epoch` INT METADATA VIRTUAL, headers STRING NOT NULL METADATA VIRTUAL")
     life = box.run()
-    want = [{"id": "x", "v": 1, "partition": 0, "offset": 0, "timestamp": "2023-11-14 22:13:20Z"}]
-    got = [dict(row, timestamp=row["timestamp"].replace(".000", "")) for row in box.rows()]
+    want = [{"id": "x", "v": 1, "topic": topic, "partition": 0, "offset": 0, "timestamp": "2023-11-14 22:13:20Z",
+             "timestamp-type": "CreateTime", "leader-epoch": 0, "headers": headers}]
+    got = [dict(row, timestamp=row["timestamp"].replace(".000", ""), headers=json.loads(row["headers"]))
+           for row in box.rows()]
     expect(got == want, f"rows: {box.rows()}", life.err)
 
 
