@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "kafka"))
 
 import bench  # noqa: E402
 from bench import Wrong  # noqa: E402
+from kafka_delivery import Deliveries  # noqa: E402
 from weirtest.report import Failure  # noqa: E402
 from weirtest.weir import BUILD, CLEAN_ENV  # noqa: E402
 
@@ -45,7 +46,7 @@ INSERT INTO counts
 NO_EPOCHS = ["--set", "execution.checkpointing.interval=1 h"]
 
 
-class KafkaBench(bench.Bench):
+class KafkaBench(Deliveries, bench.Bench):
     def __init__(self, args, servers, create):
         super().__init__(args)
         self.servers, self.create = servers, create
@@ -127,7 +128,8 @@ class KafkaBench(bench.Bench):
 
     def all(self):
         return [("pass", self.pass_through, ("none",)), ("pass-lz4", self.pass_through, ("lz4",)),
-                ("tumble-1k", self.tumbling, (1000, "2.2")), ("tumble-100k", self.tumbling, (100000, "1.8"))]
+                ("tumble-1k", self.tumbling, (1000, "2.2")), ("tumble-100k", self.tumbling, (100000, "1.8")),
+                *self.delivery_measurements()]
 
 
 def measure(args, servers, create):

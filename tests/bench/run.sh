@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 packaging/apt-install.sh python3
 if [ "${1:-}" = kafka ]; then # on three real brokers
   shift
-  packaging/build.sh release weir bare_kafka_consumer
+  packaging/build.sh release weir bare_kafka_consumer bare_kafka_producer kafka_latency gen_rows
   exec python3 tests/bench/kafka_bench.py "$@"
 fi
 packaging/build.sh release weir gen_rows bare_simdjson
