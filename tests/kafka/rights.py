@@ -139,6 +139,7 @@ OUT = [
     (("no-right-to-the-group", ["GROUP_AUTHORIZATION_FAILED", "user dave", "ACL"], *SASL_PLAIN, "dave"),
      {"granted": ("GROUP",)}),
     (("tls-to-plain", ["SSL handshake failed"], *SASL, "alice"), {"at": "SASL_PLAINTEXT"}),
+    (("plain-to-tls", ["closed by peer"], *SASL_PLAIN, "alice"), {"at": "SASL_SSL"}),
 ]
 TAKEN = [taken("TOPIC", "WRITE", ["TOPIC_AUTHORIZATION_FAILED"]),
          taken("TRANSACTIONAL_ID", "WRITE", ["TRANSACTIONAL_ID_AUTHORIZATION_FAILED"]),

@@ -143,8 +143,15 @@ void KafkaHandle::OnError(rd_kafka_t* rk, int code, const char* text, void* opaq
 
 void KafkaHandle::OnLog(const rd_kafka_t* rk, int, const char* facility, const char* text) {
   if (rk == nullptr || facility == nullptr || text == nullptr) return;
-  if (std::string_view(facility) != "CONFWARN") return;
-  static_cast<KafkaHandle*>(rd_kafka_opaque(rk))->reason_.NoteLog(text);
+  KafkaReason& reason = static_cast<KafkaHandle*>(rd_kafka_opaque(rk))->reason_;
+  if (std::string_view(facility) == "CONFWARN") reason.NoteLog(text);
+  if (std::string_view(facility) != "FAIL") return;
+  // That the other side has closed a connection, and what that may mean ("connecting to a SSL
+  // listener?"), is told to the log only. In front stands the thread.
+  std::string_view line(text);
+  if (const size_t end = line.find("]: "); end != std::string_view::npos)
+    line.remove_prefix(end + 3);
+  reason.Note(RD_KAFKA_RESP_ERR__TRANSPORT, line);
 }
 
 void KafkaHandle::OnTokenWanted(rd_kafka_t* rk, const char*, void* opaque) {
