@@ -226,11 +226,14 @@ std::string PlainPath(std::string path) {
   return out;
 }
 
-// Connector and identity options: what two tables must not share. Empty: nothing can be shared.
+// Connector, identity options and address: what two tables must not share. Empty: nothing can be
+// shared. An address is no part of a table's identity, since it may change; but one topic name at
+// two addresses is two outputs. (That both lead to one cluster is found out at the first contact.)
 std::string IdentityOf(const TableDef& table) {
   std::string out;
   for (const OptionSpec& spec : table.connector->options) {
-    const plan::OptionValue* value = spec.identity ? table.options.Find(spec.name) : nullptr;
+    const bool counts = spec.identity || spec.name == "properties.bootstrap.servers";
+    const plan::OptionValue* value = counts ? table.options.Find(spec.name) : nullptr;
     if (value == nullptr && spec.identity && spec.default_is_table_name) {
       out += std::string(spec.name) + "=" + table.name + "\n";
     }

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import worlds
-from boxes import PATIENCE, Box
+from boxes import PATIENCE, TO_KAFKA, Box
 from harness import cluster as clusters
 from harness import judge, processes
 from in_doubt import aborted, delivering, goes_on
@@ -117,4 +117,32 @@ def away_past_the_retention_timeout(cluster):
         goes_on(idle, idle_process)
 
 
-BESIDE = [away_past_the_retention_timeout, another_cluster_behind_the_address]
+TO_BOTH = TO_KAFKA.replace("INSERT INTO sink", """CREATE TABLE other (id STRING, k STRING, v BIGINT)
+  WITH ('connector' = 'kafka', 'topic' = '@out@', 'properties.bootstrap.servers' = '${OTHER}',
+        'key.format' = 'raw', 'key.fields' = 'k', 'value.format' = 'json');
+INSERT INTO other SELECT id, k, v FROM src;
+INSERT INTO sink""")
+
+
+def one_topic_name_on_two_clusters(cluster):
+    """Two outputs, each exactly once, through a kill."""
+    second = cluster.second
+    box = Box(cluster, "both", sql=TO_BOTH)
+    second.tool.create_topic(topic=box.topics["out"], partitions=3)
+    box.env["OTHER"] = second.bootstrap
+    box.put(20)
+    with box.go() as process:
+        box.wait_delivered(process=process)
+        box.put(20)
+        box.killed(process)
+    with box.go() as process:
+        box.wait_delivered(process=process)
+        rows = processes.until("rows are on the other cluster", lambda: accepted(box, second, 40), PATIENCE, 0.3, process.err)
+        box.wait_status("both acked", lambda s: len(s["targets"]) == 2 and not any(t["undelivered_rows"] for t in s["targets"]),
+                        process)
+        box.stop(process)
+    judge.judge_rows(box.expected, rows, "id").require("the other cluster", box.log())
+    judge.judge_rows(box.expected, box.delivered(), "id").require("the first cluster", box.log())
+
+
+BESIDE = [away_past_the_retention_timeout, another_cluster_behind_the_address, one_topic_name_on_two_clusters]
