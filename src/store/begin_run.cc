@@ -5,7 +5,9 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "io/fault.h"
+#include "store/schema.h"
 #include "store/store_impl.h"
 
 namespace weir::store {
@@ -16,6 +18,13 @@ using sqlite::Statement;
 constexpr int64_t kRunsKept = 1000;
 
 }  // namespace
+
+// With the run row, not when the directory is opened: a start that is refused leaves it to the weir
+// that wrote it. That one refuses it from here on.
+Status Store::Impl::MigrateFrom1() {
+  WEIR_RETURN_IF_ERROR(database->Execute(kMigrateFrom1Sql));
+  return database->Execute("PRAGMA user_version=" + std::to_string(kFormatVersion));
+}
 
 // Nothing of an older lineage may ever be read by this one: its state and epochs go with the same
 // transaction that names the new one. What a receipt of it can still be compared with stays.
@@ -100,6 +109,7 @@ Status Store::Impl::WriteBeginning(const Asked& asked, const std::string& reason
                                    std::optional<Digest256>& new_words) {
   const EpochId highest = HighestEpochSeen();
   LineageRow lineage;
+  if (database->user_version() == 1) WEIR_RETURN_IF_ERROR(MigrateFrom1());
   WEIR_ASSIGN_OR_RETURN(new_words, DigestWords());
   WEIR_RETURN_IF_ERROR(Run("DELETE FROM blob WHERE part < 0"));
   if (info.fresh) {
@@ -168,6 +178,10 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
       written = impl.Transaction(write);
     }
     WEIR_RETURN_IF_ERROR(written);
+    if (impl.database->user_version() == 1) {
+      LogInfo("state_upgraded",
+              {{"directory", impl.directory}, {"from", 1}, {"to", kFormatVersion}});
+    }
     WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadBeginning(fresh)));
     impl.words = new_words;
     impl.run = info;

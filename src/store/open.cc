@@ -80,8 +80,7 @@ Status Store::Impl::Open() {
         Status(Code::kCorruption, path + " holds no run, but a run was here: " + artifacts));
   }
   if (options.read_only) return Status::Ok();
-  WEIR_RETURN_IF_ERROR(Damage(SettleUncleanEnd()));
-  return database->user_version() == 1 ? MigrateFrom1() : Status::Ok();
+  return Damage(SettleUncleanEnd());
 }
 
 // Through a connection that cannot write: a directory of a newer format stays as it is.
@@ -158,23 +157,6 @@ Status Store::Impl::OpenDatabase() {
   }
   if (!opened) return Damage(opened.error());
   database = std::move(*opened);
-  return Status::Ok();
-}
-
-// One transaction: a death leaves one format or the other. An older weir refuses the directory from
-// here on.
-Status Store::Impl::MigrateFrom1() {
-  WEIR_RETURN_IF_ERROR(database->Begin());
-  Status done = database->Execute(kMigrateFrom1Sql);
-  if (done.ok()) {
-    done = database->Execute("PRAGMA user_version=" + std::to_string(kFormatVersion));
-  }
-  if (done.ok()) done = database->Commit();
-  if (!done.ok()) {
-    (void)database->Rollback();
-    return done;
-  }
-  LogInfo("state_upgraded", {{"directory", directory}, {"from", 1}, {"to", kFormatVersion}});
   return Status::Ok();
 }
 

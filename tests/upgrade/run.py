@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -140,6 +141,61 @@ def resumes(name):
         compare.require_equal(want, compare.output_bytes(weir.cwd, spec), spec, weir.log())
 
 
+def content(weir):
+    """What state.db says, its log included, and its format; looked at in a copy."""
+    copy = weir.cwd + ".copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    os.makedirs(copy)
+    for name in ("state.db", "state.db-wal"):
+        path = os.path.join(weir.cwd, "pipeline.weir", name)
+        if os.path.exists(path):
+            shutil.copy(path, copy)
+    connection = sqlite3.connect(os.path.join(copy, "state.db"))
+    try:
+        return connection.execute("PRAGMA user_version").fetchone(), list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+def state_bytes(weir):
+    found = {}
+    for name in ("state.db", "state.db-wal"):
+        with open(os.path.join(weir.cwd, "pipeline.weir", name), "rb") as f:
+            found[name] = f.read()
+    return found
+
+
+def refused_changes_nothing(name):
+    """A look, and a start that is refused, leave an older directory to the weir that wrote it; the start that goes on
+    is the one that brings it to today's format."""
+    weir = unpack(name)
+    pipeline = os.path.join(weir.cwd, "pipeline.sql")
+    with open(pipeline, encoding="utf-8") as f:
+        text = f.read()
+    before, bytes_before = content(weir), state_bytes(weir)
+    weir("status", "pipeline.sql", want=0)
+    weir("check", "pipeline.sql", want=0)
+    if state_bytes(weir) != bytes_before:
+        raise Failure("status or check wrote into state.db", weir.log())
+    other = text.replace("INTERVAL '0.2' SECOND", "INTERVAL '0.3' SECOND")
+    with open(pipeline, "w", encoding="utf-8") as f:
+        f.write(other)
+    weir("status", "pipeline.sql", want=0)
+    weir("check", "pipeline.sql", want=78)
+    if other == text or state_bytes(weir) != bytes_before:
+        raise Failure("status or check of another plan wrote into state.db", weir.log())
+    for more in ((), ("--job", "another")):
+        life = weir("run", "pipeline.sql", "--progress", "never", *more, want=78)
+        if "state_upgraded" in life.err or content(weir) != before:
+            raise Failure(f"the refused start changed state.db: format {before[0]} -> {content(weir)[0]}", weir.log())
+    with open(pipeline, "w", encoding="utf-8") as f:
+        f.write(text)
+    weir("run", "pipeline.sql", "--progress", "never", want=0)
+    newest = max(int(d.split("-")[1]) for d in state_directories())
+    if content(weir)[0] != (newest,):
+        raise Failure(f"format {content(weir)[0]} after a start that went on, {newest} is the newest", weir.log())
+
+
 def record():
     table = golden()
     with open(GOLDEN, "a", encoding="utf-8") as f:
@@ -237,6 +293,7 @@ def main():
         report.fail("state-directories", "no golden state directory: run.py --record")
     for name in state_directories():
         report.check(f"resume/{name}", resumes, name)
+        report.check(f"refused/{name}", refused_changes_nothing, name)
     report.finish()
 
 
