@@ -43,9 +43,10 @@ std::string ProgressLine(const runtime::Snapshot& s) {
     line += "  event time ";
     AppendTimestamp(s.watermark, Type::Timestamp(0), TimestampStyle::kSql, SessionZone{}, line);
   }
-  if (s.total_bytes > s.read_bytes && s.read_bytes > 0) {
+  // By the speed of this run: what earlier ones have read took none of its time.
+  if (s.total_bytes > s.read_bytes && s.run_bytes > 0) {
     const double left_ms = static_cast<double>(s.total_bytes - s.read_bytes) *
-                           static_cast<double>(s.running_ms) / static_cast<double>(s.read_bytes);
+                           static_cast<double>(s.running_ms) / static_cast<double>(s.run_bytes);
     line += fmt::format("  ETA {:.0f} s", left_ms / 1000 + 0.5);
   }
   return line;

@@ -49,7 +49,8 @@ struct Snapshot {
   Totals totals;        // of this run
   uint64_t epochs = 0;  // sealed in this run
   EpochId sealed = 0;
-  uint64_t read_bytes = 0, total_bytes = 0;
+  uint64_t read_bytes = 0, total_bytes = 0;  // of the input, whoever has read them
+  uint64_t run_bytes = 0;                    // read by this run
   TimestampMs watermark = kWatermarkNone;
   int64_t running_ms = 0;
   bool bounded = false;
@@ -198,6 +199,7 @@ class Engine {
   uint64_t memory_limit_ = 0;
   std::string books_error_;
   Totals totals_at_start_;
+  uint64_t read_bytes_at_start_ = 0;
   std::vector<std::string> recent_errors_;
 };
 

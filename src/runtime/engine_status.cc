@@ -54,6 +54,7 @@ Snapshot Engine::snapshot() const {
     s.total_bytes += total;
     s.watermark = std::min(s.watermark, scan->watermark());
   }
+  s.run_bytes = s.read_bytes - std::min(s.read_bytes, read_bytes_at_start_);
   s.running_ms = (env_.clock.MonotonicNs() - started_ns_) / 1000000;
   s.bounded = plan_->bounded;
   return s;

@@ -278,6 +278,7 @@ Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
     graph_->Resume(i);
   }
   totals_at_start_ = CountTotals();
+  read_bytes_at_start_ = snapshot().read_bytes;
   return Status::Ok();
 }
 

@@ -106,6 +106,8 @@ Status BoundedCatalog::Open(const std::vector<flow::SavedPosition>& saved, std::
     const auto position = positions.find(listed.number);
     if (position != positions.end()) {
       partition.Restore(position->second);
+      // What was read before, for progress; of a compressed file it is not known before it is read.
+      partition.disk_bytes = std::min(partition.base.offset, listed.size);
       if (position->second.finished) partition.state = FilePartition::State::kEnded;
     }
     if (partition.state != FilePartition::State::kEnded &&
