@@ -137,6 +137,41 @@ TEST_CASE("well-formed UTF-8 is what table 3-7 says") {
   }
 }
 
+TEST_CASE("text of another Unicode encoding is told by its mark or its zeros, a line of it too") {
+  using std::string_literals::operator""s;
+  struct Case {
+    const char* name;
+    std::string given;
+    const char* want;  // "": nothing to say
+  };
+  const Case cases[] = {
+      {"mark, little", "\xFF\xFE{"s, "UTF-16"},
+      {"mark, big", "\xFE\xFF\0{"s, "UTF-16"},
+      {"mark of 32 bits, little", "\xFF\xFE\0\0{\0\0\0"s, "UTF-32"},
+      {"mark of 32 bits, big", "\0\0\xFE\xFF\0\0\0{"s, "UTF-32"},
+      {"no mark, little", "{\0\"\0a\0\r\0"s, "UTF-16"},
+      {"no mark, big", "\0{\0\"\0a"s, "UTF-16"},
+      {"a later line", "\0{\0\"\0a\0\r\0"s, "UTF-16"},
+      {"one character between two line feeds", "\0{\0"s, "UTF-16"},
+      {"not all of it ASCII", "K\0\xf6\0l\0n\0-\0A\x4e"s, "UTF-16"},
+      {"32 bits, no mark", "{\0\0\0\"\0\0\0"s, "UTF-32"},
+      {"32 bits, a later line", "\0\0\0{\0\0\0\"\0\0\0"s, "UTF-32"},
+      {"empty", "", ""},
+      {"ASCII", "{\"a\":1}", ""},
+      {"UTF-8 with its mark", "\xEF\xBB\xBF{}", ""},
+      {"Latin-1", "K\xf6ln", ""},
+      {"one zero in a text", "{\"a\":\0}"s, ""},
+      {"a hole in a file", std::string(300, '\0'), ""},
+      {"zeros behind a record", "{\"a\":1}" + std::string(300, '\0'), ""},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    const char* const found = OtherUnicode(c.given);
+    CHECK(std::string(found == nullptr ? "" : found) == c.want);
+    CHECK(OtherUnicodeHint(c.given).empty() == (c.want[0] == '\0'));
+  }
+}
+
 TEST_CASE("code points are counted and cut") {
   CHECK(CountCodePoints("") == 0);
   CHECK(CountCodePoints("K\xc3\xb6ln \xe4\xb8\xad \xf0\x9f\x98\x80 and some more text") == 27);

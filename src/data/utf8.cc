@@ -117,4 +117,40 @@ std::string ShownInMessage(std::string_view value) {
   return out + "\"";
 }
 
+// A line that was cut at the byte 0A begins with what is left of its line feed, so that the order
+// of bytes cannot be told from a line; only which places are zero, and which never are.
+const char* OtherUnicode(std::string_view s) {
+  using std::string_view_literals::operator""sv;
+  constexpr size_t kLookedAt = 256;
+  if (s.starts_with("\xFF\xFE\0\0"sv) || s.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
+  if (s.starts_with("\xFF\xFE") || s.starts_with("\xFE\xFF")) return "UTF-16";
+  s = s.substr(0, kLookedAt);
+  size_t zeros[4] = {}, places[4] = {};
+  for (size_t i = 0; i < s.size(); ++i) {
+    ++places[i % 4];
+    zeros[i % 4] += s[i] == '\0';
+  }
+  const auto none = [&](size_t i) { return zeros[i] == 0 && places[i] > 0; };
+  const auto all = [&](size_t i) { return zeros[i] == places[i]; };
+  for (size_t text = 0; text < 4 && s.size() >= 5; ++text) {
+    if (none(text) && all((text + 1) % 4) && all((text + 2) % 4) && all((text + 3) % 4))
+      return "UTF-32";
+  }
+  for (size_t text = 0; text < 2 && s.size() >= 3; ++text) {
+    const size_t high = zeros[1 - text] + zeros[3 - text];
+    const bool whole = zeros[text] + zeros[text + 2] == 0;
+    // Some characters may be no ASCII.
+    if (whole && high > 0 && high * 4 >= (places[1 - text] + places[3 - text]) * 3) return "UTF-16";
+  }
+  return nullptr;
+}
+
+std::string OtherUnicodeHint(std::string_view s) {
+  const char* const found = OtherUnicode(s);
+  if (found == nullptr) return "";
+  const std::string name(found);
+  return "; this looks like " + name + ", and weir reads UTF-8: convert it first (iconv -f " +
+         name + " -t UTF-8; without a byte order mark -f " + name + "LE or " + name + "BE)";
+}
+
 }  // namespace weir

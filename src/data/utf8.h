@@ -23,6 +23,12 @@ std::string_view FirstCodePoints(std::string_view s, size_t max_code_points);
 // bytes become U+FFFD.
 std::string ShownInMessage(std::string_view value);
 
+// "UTF-16" or "UTF-32" when `s`, the begin of a text or one of its lines, looks like that: its byte
+// order mark, or zeros where ASCII text of that encoding has them. Null: it does not.
+const char* OtherUnicode(std::string_view s);
+// What to do about it, behind a reason: "; this looks like UTF-16 ...". Empty: it does not.
+std::string OtherUnicodeHint(std::string_view s);
+
 }  // namespace weir
 
 #endif  // WEIR_DATA_UTF8_H_

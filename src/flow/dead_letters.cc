@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "data/dead_letter_schema.h"
 #include "data/format.h"
+#include "data/utf8.h"
 
 namespace weir::flow {
 namespace {
@@ -107,7 +108,9 @@ void DeadLetterBuilder::AddRecord(std::string_view source, int32_t partition,
   const uint32_t at = AppendNulls(batch_);
   batch_.positions.resize(at + 1);
   batch_.positions[at] = record.pos;
-  SetWhat(batch_, at, DeadStage::kDecode, record.code, record.message);
+  // Here and not in a decoder: each of them sees only bytes that are wrong in its own way.
+  SetWhat(batch_, at, DeadStage::kDecode, record.code,
+          record.message + OtherUnicodeHint(record.raw));
   SetText(batch_, at, kRaw, record.raw);
   SetText(batch_, at, kSource, source);
   SetInteger(batch_, at, kPart, partition);

@@ -80,6 +80,21 @@ TEST_CASE("a record that could not be decoded keeps its bytes") {
   CHECK(Number(dead, 7, 0) == "12");
 }
 
+TEST_CASE(
+    "whatever the format: a record of another Unicode encoding is called so, with the way out") {
+  for (const char* code : {"json.syntax", "csv.utf8", "raw.utf8", "regex.no-match"}) {
+    NonRow record;
+    record.code = code;
+    record.message = "no value";
+    record.raw = std::string("\xFF\xFE{\0}\0", 6);
+    DeadLetterBuilder builder;
+    builder.AddRecord("clicks", 1, record);
+    const std::string message = Text(builder.batch(), 2, 0);
+    CHECK(message.starts_with("no value; this looks like UTF-16"));
+    CHECK(message.find("iconv -f UTF-16 -t UTF-8") != std::string::npos);
+  }
+}
+
 TEST_CASE("the stages have the names of the docs") {
   CHECK(DeadStageName(DeadStage::kDecode) == "decode");
   CHECK(DeadStageName(DeadStage::kEval) == "eval");

@@ -24,6 +24,7 @@ class FileReader {
   io::FileStat stat;   // when the file was opened
   uint64_t line = 1;   // at offset()
   bool begun = false;  // stands at the partition's boundary, header done
+  bool looked_at_text = false;
 
   FileReader(std::unique_ptr<Content> content, std::unique_ptr<RowDecoder> decoder)
       : content_(std::move(content)), decoder_(std::move(decoder)) {}

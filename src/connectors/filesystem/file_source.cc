@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "data/utf8.h"
 
 namespace weir::connectors {
 
@@ -120,6 +121,17 @@ Result<flow::ReadState> FileSource::ReadRows(FilePartition& partition, uint32_t 
   }
 }
 
+// Text of another encoding makes rows too, where a column takes every byte but a line feed: nobody
+// would hear of it from a dead letter.
+void FileSource::LookAtText(const FilePartition& partition, std::string_view first) const {
+  const bool bytes = options_.format.kind == FormatSpec::Kind::kRaw && !options_.fields.empty() &&
+                     options_.fields[0].type.kind == TypeKind::kBytes;
+  const std::string hint = bytes ? "" : OtherUnicodeHint(first);
+  if (hint.empty()) return;
+  LogWarning("source_encoding",
+             {{"source", options_.table}, {"path", partition.path}, {"why", "not UTF-8" + hint}});
+}
+
 // Decodes what is pending. True: nothing more without more bytes.
 bool FileSource::DecodeOnce(FilePartition& partition, bool final, uint32_t max_rows, Batch& out) {
   FileReader& reader = *partition.reader;
@@ -127,6 +139,10 @@ bool FileSource::DecodeOnce(FilePartition& partition, bool final, uint32_t max_r
   const uint64_t block_begin = reader.offset();
   const uint64_t line = reader.line;
   const uint32_t rows_before = out.rows();
+  if (block_begin == 0 && !block.empty() && !reader.looked_at_text) {
+    LookAtText(partition, block);
+    reader.looked_at_text = true;
+  }
   const DecodeResult result =
       reader.decoder().Decode(block, static_cast<int64_t>(block_begin), final, max_rows, out);
   reader.Consume(result.consumed);

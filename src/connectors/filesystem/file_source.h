@@ -68,6 +68,7 @@ class FileSource : public flow::Source {
 
  private:
   Result<flow::ReadState> ReadRows(FilePartition& partition, uint32_t max_rows, Batch& out);
+  void LookAtText(const FilePartition& partition, std::string_view first) const;
   bool DecodeOnce(FilePartition& partition, bool final, uint32_t max_rows, Batch& out);
   void FillMetadata(const std::string& path, const FileReader& reader, uint64_t block_begin,
                     std::string_view block, uint32_t from_row, Batch& out) const;

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "connectors/filesystem/file_source.h"
+#include "data/utf8.h"
 
 namespace weir::connectors {
 namespace {
@@ -125,7 +126,10 @@ Result<size_t> FileSource::BeginDecoder(FileReader& reader) {
     at_end = n < want;
     const auto header = reader.decoder().BeginPartition(
         first, (at_end && catalog_->bounded()) || want > kHeaderBytesMax);
-    if (header.has_value() || header.error().code() != Code::kUnavailable) return header;
+    if (header.has_value()) return header;
+    if (header.error().code() != Code::kUnavailable) {
+      return Fail(header.error().code(), header.error().message() + OtherUnicodeHint(first));
+    }
     if (at_end) return Fail(Code::kUnavailable, "the header is not complete yet");
   }
 }

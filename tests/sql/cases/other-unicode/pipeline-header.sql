@@ -1,0 +1,10 @@
+CREATE TABLE src (
+  k STRING,
+  n INT
+) WITH ('connector' = 'filesystem', 'path' = 'in/header.csv', 'format' = 'csv',
+        'csv.header' = 'true');
+CREATE TABLE out (
+  k STRING,
+  n INT
+) WITH ('connector' = 'filesystem', 'path' = 'out.jsonl', 'format' = 'json');
+INSERT INTO out SELECT k, n FROM src;
