@@ -1,5 +1,8 @@
 // weir check: everything that can be found without running. Nothing is created or cut, and nobody
 // is contacted but with --connect.
+#include <algorithm>
+#include <iterator>
+
 #include "app/commands.h"
 #include "app/exit_codes.h"
 #include "app/places.h"
@@ -93,7 +96,15 @@ int CheckCommand(World& world, const Invocation& invocation) {
     std::vector<std::string> claimed;
     CheckSavedState(world, *project, &findings, &claimed);
     if (invocation.connect) CheckConnections(world, *project, &findings);
-    project->AddDiagnostics(FindMissingPlaces(world.files(), *project->output.plan, claimed));
+    const plan::Plan& plan = *project->output.plan;
+    std::vector<plan::Diagnostic> found;
+    const auto take = [&found](std::vector<plan::Diagnostic> more) {
+      std::ranges::move(more, std::back_inserter(found));
+    };
+    take(FindLinkedPlaces(world.files(), plan, project->state_directory));
+    take(FindMissingPlaces(world.files(), plan, claimed));
+    take(FindUnfitTables(world.files(), world.env().sqlite_vfs, plan));
+    project->AddDiagnostics(std::move(found));
   }
   const bool good = project->ok() && findings.errors.empty();
   if (invocation.json) {

@@ -9,6 +9,7 @@
 #include "connectors/filesystem/filesystem_spec.h"
 #include "connectors/filesystem/path.h"
 #include "connectors/registry.h"
+#include "connectors/sqlite/sqlite_sink.h"
 
 namespace weir::app {
 
@@ -137,6 +138,58 @@ void FindSharedOutputs(io::Files& files, const std::vector<Place>& places,
   }
 }
 
+// Whether a walk through an input has come by `file` (a real path, perhaps not made yet), by
+// whatever links.
+bool ComesBy(io::Files& files, const connectors::Listing& walk, const std::string& file) {
+  const auto is = [](const auto& listed, const io::FileStat& stat) {
+    return listed.device == stat.device && listed.inode == stat.inode;
+  };
+  if (const auto stat = files.Stat(file)) {
+    for (const connectors::InputFile& listed : walk.files) {
+      if (is(listed.stat, *stat)) return true;
+    }
+  }
+  for (const std::string& link : walk.nowhere) {
+    if (files.RealPath(link) == file) return true;
+  }
+  const std::vector<std::string_view> names = Components(file);
+  std::string directory = file;
+  for (size_t depth = names.size(); depth > 0; --depth) {
+    directory = io::DirectoryOf(directory);
+    const auto stat = files.Stat(directory);
+    if (!stat) continue;
+    const std::string_view name = names[depth - 1];
+    for (const connectors::ListedDirectory& listed : walk.directories) {
+      if (!is(listed, *stat)) continue;
+      // What matches and is a directory was looked into, and is in the list itself.
+      const bool reads =
+          listed.component.empty() ||
+          (depth == names.size() && connectors::MatchComponent(listed.component, name));
+      if (reads && !AnyHidden(names, depth - 1)) return true;
+    }
+  }
+  return false;
+}
+
+// A file of each depth that a state directory has.
+std::vector<std::string> FilesOfState(const std::string& state) {
+  std::vector<std::string> out;
+  for (const char* name : {"state.db", "dead/t.jsonl", "spool/t/1.seg"})
+    out.push_back(io::JoinPath(state, name));
+  return out;
+}
+
+Diagnostic WritesWhereReads(const Place& sink, const Place& source) {
+  return At(*sink.table, sink.table->name + " writes where " + source.table->name + " reads",
+            "the pipeline would read its own output");
+}
+
+Diagnostic StateWhereReads(const std::string& state, const Place& source) {
+  return At(*source.table,
+            "the state directory " + state + " lies where " + source.table->name + " reads",
+            "give the input a directory of its own, or move the state with --data-dir");
+}
+
 }  // namespace
 
 std::vector<Diagnostic> FindSharedPlaces(io::Files& files, const plan::Plan& plan,
@@ -155,18 +208,33 @@ std::vector<Diagnostic> FindSharedPlaces(io::Files& files, const plan::Plan& pla
     if (place.output) continue;
     for (const Place& sink : places) {
       if (!sink.output || !Reads(files, place.path, ExampleFile(files, sink))) continue;
-      out.push_back(At(*sink.table,
-                       sink.table->name + " writes where " + place.table->name + " reads",
-                       "the pipeline would read its own output"));
+      out.push_back(WritesWhereReads(sink, place));
     }
-    // A file of each depth that a state directory has.
-    const bool reads_state = std::ranges::any_of(
-        std::initializer_list<const char*>{"state.db", "dead/t.jsonl", "spool/t/1.seg"},
-        [&](const char* name) { return Reads(files, place.path, io::JoinPath(state, name)); });
-    if (!reads_state) continue;
-    out.push_back(At(*place.table,
-                     "the state directory " + state + " lies where " + place.table->name + " reads",
-                     "give the input a directory of its own, or move the state with --data-dir"));
+    if (std::ranges::any_of(FilesOfState(state), [&](const std::string& file) {
+          return Reads(files, place.path, file);
+        })) {
+      out.push_back(StateWhereReads(state, place));
+    }
+  }
+  return out;
+}
+
+std::vector<Diagnostic> FindLinkedPlaces(io::Files& files, const plan::Plan& plan,
+                                         const std::string& state_directory) {
+  const std::vector<Place> places = PlacesOf(plan);
+  const std::string state = files.RealPath(state_directory);
+  std::vector<Diagnostic> out;
+  for (const Place& place : places) {
+    if (place.output) continue;
+    const connectors::Listing walk = connectors::ListInputs(files, files.AbsolutePath(place.path));
+    for (const Place& sink : places) {
+      if (sink.output && ComesBy(files, walk, ExampleFile(files, sink)))
+        out.push_back(WritesWhereReads(sink, place));
+    }
+    if (std::ranges::any_of(FilesOfState(state),
+                            [&](const std::string& file) { return ComesBy(files, walk, file); })) {
+      out.push_back(StateWhereReads(state, place));
+    }
   }
   return out;
 }
@@ -283,6 +351,19 @@ Status CheckDatabaseFiles(io::Files& files, const plan::Plan& plan) {
     WEIR_RETURN_IF_ERROR(CheckDatabase(files, files.AbsolutePath(place.path)));
   }
   return Status::Ok();
+}
+
+std::vector<Diagnostic> FindUnfitTables(io::Files& files, const std::string& sqlite_vfs,
+                                        const plan::Plan& plan) {
+  std::vector<Diagnostic> out;
+  for (const Place& place : PlacesOf(plan)) {
+    if (!place.output || !connectors::NeedsDelivery(*place.table)) continue;
+    const std::string absolute = files.AbsolutePath(place.path);
+    if (!CheckDatabase(files, absolute).ok()) continue;  // said already
+    const Status status = connectors::CheckSqliteTable(files, sqlite_vfs, absolute, *place.table);
+    if (!status.ok()) out.push_back(At(*place.table, place.table->name + ": " + status.message()));
+  }
+  return out;
 }
 
 std::vector<std::string> DescribePlaces(io::Files& files, const plan::Plan& plan) {

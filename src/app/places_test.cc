@@ -2,11 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "connectors/registry.h"
+#include "io/posix_files.h"
 #include "io/sim_files.h"
 #include "sql/compile.h"
 
@@ -108,6 +111,56 @@ TEST_CASE("the state directory is nobody's input and nobody's output") {
   CHECK(w.Shared("/*/*/*.jsonl", {"/out/x"}) == reads);  // dead letters
   CHECK(w.Shared("/*.jsonl", {"/out/x"}).empty());
   CHECK(w.Shared("/in/a.jsonl", {"/state/x"}) == "2 t2 writes into the state directory /state");
+}
+
+TEST_CASE("a link within an input leads to no output, and not to the state directory") {
+  namespace fs = std::filesystem;
+  const std::string writes = "2 t2 writes where t1 reads";
+  const std::string state = " lies where t1 reads";
+  struct Case {
+    const char* name;
+    const char* link;    // in/...
+    const char* target;  // below the test's directory; "": the directory itself
+    const char* input;
+    const char* output;
+    bool writes, state;
+  };
+  const Case cases[] = {
+      {"no link", "", "", "in", "out/x.jsonl", false, false},
+      {"to the directory of the output", "in/l", "out", "in", "out/x.jsonl", true, false},
+      {"to a directory of parts", "in/l", "out", "in", "out/", true, false},
+      {"up to what is above both", "in/l", "", "in", "out/x.jsonl", true, true},
+      {"to the state directory", "in/l", "state", "in", "out/x.jsonl", false, true},
+      {"to a part of the state directory", "in/l", "state/dead", "in", "out/x.jsonl", false, true},
+      {"to an output that is there", "in/l.jsonl", "out/there.jsonl", "in", "out/there.jsonl", true,
+       false},
+      {"to an output that is still to be made", "in/l.jsonl", "out/x.jsonl", "in", "out/x.jsonl",
+       true, false},
+      {"a pattern with the link in it", "in/l", "out", "in/*/*.jsonl", "out/x.jsonl", true, false},
+      {"a pattern that takes other names", "in/l", "out", "in/*/*.csv", "out/x.jsonl", false,
+       false},
+      {"a pattern that takes no link", "in/l", "out", "in/*.jsonl", "out/x.jsonl", false, false},
+      {"a hidden output is not read", "in/l", "out", "in", "out/.x.jsonl", false, false},
+      {"a hidden link is not followed", "in/.l", "out", "in", "out/x.jsonl", false, false},
+      {"to somewhere else", "in/l", "other", "in", "out/x.jsonl", false, false},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    const fs::path dir = fs::canonical(fs::temp_directory_path()) /
+                         ("weir-places-test-" + std::to_string(std::random_device()()));
+    for (const char* made : {"in/deep", "out", "other", "state/dead", "state/spool"})
+      REQUIRE(fs::create_directories(dir / made));
+    io::PosixFiles files;
+    REQUIRE(io::WriteFileAtomically(files, dir / "in/a.jsonl", "{}\n").ok());
+    REQUIRE(io::WriteFileAtomically(files, dir / "out/there.jsonl", "").ok());
+    if (c.link[0] != '\0') fs::create_directory_symlink(dir / c.target, dir / c.link);
+    const auto plan = World().Plan((dir / c.input).string(), {(dir / c.output).string()});
+    const std::string found = World::Text(FindLinkedPlaces(files, *plan, (dir / "state").string()));
+    CHECK((found.find(writes) != std::string::npos) == c.writes);
+    CHECK((found.find(state) != std::string::npos) == c.state);
+    CHECK(found.empty() == !(c.writes || c.state));
+    fs::remove_all(dir);
+  }
 }
 
 TEST_CASE("what a start would trip over is found with its place, without running") {

@@ -1,6 +1,8 @@
 // weir run: the loop around the engine. Signals, the status socket, systemd, progress; no decision
 // about data.
+#include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <optional>
 
 #include "app/commands.h"
@@ -213,16 +215,26 @@ int RunCommand(World& world, const Invocation& invocation) {
   io::CatchStopSignals(kExitTryAgain, world.completions().event_fd());
   Result<Project> project = LoadProject(world, invocation);
   if (!project) return ReportFailure(project.error(), invocation.json);
-  const std::string diagnostics = project->Diagnostics(false);
+  if (project->ok()) {
+    const plan::Plan& plan = *project->output.plan;
+    if (const Status status = CheckDatabaseFiles(world.files(), plan); !status.ok())
+      return ReportFailure(status, invocation.json);
+    std::vector<plan::Diagnostic> found =
+        FindUnfitTables(world.files(), world.env().sqlite_vfs, plan);
+    const std::string database = io::JoinPath(project->state_directory, "state.db");
+    if (invocation.fresh || !world.files().Exists(database)) {
+      std::ranges::move(FindLinkedPlaces(world.files(), plan, project->state_directory),
+                        std::back_inserter(found));
+    }
+    project->AddDiagnostics(std::move(found));
+  }
   if (!project->ok()) {
     if (invocation.json)
       Print(project->Diagnostics(true) + "\n");
     else
-      PrintError(diagnostics);
+      PrintError(project->Diagnostics(false));
     return kExitConfig;
   }
-  if (const Status status = CheckDatabaseFiles(world.files(), *project->output.plan); !status.ok())
-    return ReportFailure(status, invocation.json);
   return Runner(world, invocation, std::move(*project)).Run();
 }
 

@@ -29,6 +29,22 @@ std::string PlainPath(const std::string& path) {
   return path.empty() || path[0] == ':' ? "./" + path : path;
 }
 
+// Only there a path is a URI: nothing else says to SQLite that a file is not to be locked.
+std::string FrozenUri(const std::string& path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  if (path.starts_with('/')) uri += "//";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 Status InitializeSqlite() {
@@ -42,8 +58,10 @@ std::string_view SqliteVersion() { return sqlite3_libversion(); }
 Result<std::unique_ptr<Database>> Database::Open(const std::string& path,
                                                  const OpenOptions& options) {
   sqlite3* handle = nullptr;
-  const int rc = sqlite3_open_v2(PlainPath(path).c_str(), &handle, OpenFlags(options.access),
-                                 options.vfs.c_str());
+  CHECK(!options.frozen || options.access == Access::kReadOnly);
+  const std::string name = options.frozen ? FrozenUri(path) : PlainPath(path);
+  const int flags = OpenFlags(options.access) | (options.frozen ? SQLITE_OPEN_URI : 0);
+  const int rc = sqlite3_open_v2(name.c_str(), &handle, flags, options.vfs.c_str());
   std::unique_ptr<Database> database(new Database(handle, path));
   if (rc != SQLITE_OK) return Fail(database->Outcome(rc, "open"));
   sqlite3_busy_timeout(handle, static_cast<int>(options.busy_timeout_ms));

@@ -49,6 +49,9 @@ struct OpenOptions {
   // somebody's; its journal mode is kept, with synchronous=FULL in WAL mode and EXTRA in the others
   // (there a commit is the removal of the journal, and only EXTRA makes that durable).
   bool use_wal = true;
+  // With kReadOnly: takes the file as it is, without locks, and neither looks for a log nor makes
+  // one. What another process commits meanwhile may be seen in part.
+  bool frozen = false;
   // Not 0: a database with any other id is refused (kInvalid), an empty one gets it.
   int32_t application_id = 0;
   // A database with a larger user_version is refused (kRefused): a newer weir wrote it.

@@ -616,6 +616,53 @@ def restored_target(box):
         raise Failure("nothing was delivered since the copy: the case shows nothing", box.log())
 
 
+def database_table_unfit(box):
+    """A table that is missing and not to be made, or lacks a column, is said before anything is read; one that goes
+    away later is waited for, and status says what for."""
+    text = sql(DATABASE, **FOLLOW).replace("'path' = 'out.db'", "'path' = 'out.db', 'create-table' = 'false'")
+    box.write("pipeline.sql", text)
+
+    def execute(statement):
+        connection = sqlite3.connect(box.path("out.db"), timeout=60)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+    for statement, words in (("CREATE TABLE other (x)", "has no table out"),
+                             ("CREATE TABLE out (id TEXT)", "no column v")):
+        execute(statement)
+        check = box("check", "pipeline.sql", want=78)
+        if not re.search(rf"pipeline\.sql:9:\d+: .*{words}", check.err):
+            raise Failure(f"weir check does not say '{words}' with its place", box.log())
+        box.run(says=[words])
+        if os.path.exists(box.path("pipeline.weir")):
+            raise Failure("the refused start has made a state directory", box.log())
+    execute("DROP TABLE out")
+    execute("CREATE TABLE out (id TEXT, v INTEGER)")
+    with box.start(*RUN) as process:
+        def status():
+            life = box("status", "pipeline.sql", "--json")
+            return json.loads(life.out) if life.code == 0 else {}
+
+        def delivered():
+            now = status()
+            read = now.get("books", {}).get("scan:src", {}).get("read", 0)
+            return read == 2700 and now["targets"][0]["undelivered_rows"] == 0
+
+        def says_why():
+            now = status()
+            return now.get("health") == "degraded" and "no table out" in json.dumps(now)
+        wait_until(delivered, "all rows", box, 60)
+        rows = len(box.output().splitlines())
+        execute("ALTER TABLE out RENAME TO kept")
+        with open(box.path("in", "a.jsonl"), "a", encoding="utf-8") as f:
+            f.write('{"id":"last","k":"k","v":1,"ts":"2030-01-01 00:00:00"}\n')
+        wait_until(says_why, "a reason in status", box, 60)
+        execute("ALTER TABLE kept RENAME TO out")
+        wait_until(lambda: len(box.output().splitlines()) == rows + 1, "the row that waited", box, 60)
+        process.signal(signal.SIGTERM)
+        box.codes.append(process.wait().code)
+
+
 def database_without_its_wal(box):
     """state.db is copied without its WAL (field case 089): consistent, and old."""
     box.write("pipeline.sql", sql(COPY))
@@ -858,7 +905,8 @@ def trace_of_a_lost_restore(box):
 SCENARIOS = [value for name, value in list(globals().items())
              if callable(value) and getattr(value, "__code__", None) and value.__code__.co_varnames[:1] == ("box",)
              and value.__code__.co_argcount == 1 and not name.startswith("_")]
-DATABASE_SCENARIOS = {"stopped_while_a_target_is_away", "older_copy_sqlite", "older_copy_trusted", "restored_target"}
+DATABASE_SCENARIOS = {"stopped_while_a_target_is_away", "older_copy_sqlite", "older_copy_trusted", "restored_target",
+                      "database_table_unfit"}
 
 
 def golden():

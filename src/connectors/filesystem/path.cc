@@ -96,12 +96,16 @@ class Lister {
                size_t index, bool seen_pattern) {
     const bool last = index + 1 == components.size();
     const std::string_view component = components[index];
+    if (last) {
+      if (const auto stat = files_.Stat(directory); stat.has_value())
+        out_.directories.push_back({stat->device, stat->inode, std::string(component)});
+    }
     if (!HasPattern(component)) {
       const std::string path = io::JoinPath(directory, Unescape(component));
       const auto stat = files_.Stat(path);
       if (!stat.has_value()) {
         if (!seen_pattern) out_.base_missing = true;
-        Note(stat.error());
+        Note(path, stat.error());
       } else if (last) {
         AddAny(path, *stat);
       } else if (stat->is_directory) {
@@ -111,11 +115,11 @@ class Lister {
     }
     const auto entries = files_.ListStats(
         directory, [&](std::string_view name) { return MatchComponent(component, name); });
-    if (!entries.has_value()) return Note(entries.error());
+    if (!entries.has_value()) return Note(directory, entries.error());
     for (const auto& [name, stat] : *entries) {
       const std::string path = io::JoinPath(directory, name);
       if (!stat.has_value()) {
-        Note(stat.error());
+        Note(path, stat.error());
       } else if (last) {
         AddAny(path, *stat);
       } else if (stat->is_directory) {
@@ -128,9 +132,13 @@ class Lister {
   static std::string NoFile(const std::string& path) {
     return path + " is neither a file nor a directory";
   }
-  // Gone between listing and looking is normal; everything else is worth a word.
-  void Note(const Status& status) {
-    if (status.code() != Code::kNotFound) out_.unreadable.push_back(status.message());
+  // Gone between listing and looking is normal, as is a link that points at nothing; everything
+  // else is worth a word.
+  void Note(const std::string& path, const Status& status) {
+    if (status.code() == Code::kNotFound)
+      out_.nowhere.push_back(path);
+    else
+      out_.unreadable.push_back(status.message());
   }
 
   void AddAny(const std::string& path, const io::FileStat& stat) {
@@ -145,22 +153,23 @@ class Lister {
   void AddDirectory(const std::string& path, const io::FileStat& stat) {
     // A link that leads back up would never end; a directory that two links reach is read once.
     if (!directories_.insert({stat.device, stat.inode}).second) return;
+    out_.directories.push_back({stat.device, stat.inode, ""});
     const auto entries =
         files_.ListStats(path, [](std::string_view name) { return name.front() != '.'; });
-    if (!entries.has_value()) return Note(entries.error());
+    if (!entries.has_value()) return Note(path, entries.error());
     out_.files.reserve(out_.files.size() + entries->size());
     for (const auto& [name, child] : *entries) {
       if (child.has_value()) {
         AddAny(io::JoinPath(path, name), *child);
       } else {
-        Note(child.error());
+        Note(io::JoinPath(path, name), child.error());
       }
     }
   }
 
   io::Files& files_;
   Listing out_;
-  std::set<std::pair<uint64_t, uint64_t>> directories_;
+  std::set<std::pair<uint64_t, uint64_t>> directories_;  // those that are read as a whole
 };
 
 }  // namespace

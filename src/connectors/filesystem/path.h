@@ -27,12 +27,21 @@ struct InputFile {
   bool operator<(const InputFile& other) const { return path < other.path; }
 };
 
+// A directory that a listing has looked into, whatever links led there.
+struct ListedDirectory {
+  uint64_t device = 0, inode = 0;
+  std::string
+      component;  // which of its names are read; "": all that are not hidden, and below them
+};
+
 struct Listing {
   std::vector<InputFile> files;  // by path
   std::vector<std::string>
       unreadable;  // directories and files that could not be looked at, with the reason
   std::vector<std::string>
-      left_out;               // what is no file (a socket, a pipe, a device), found on the way
+      left_out;  // what is no file (a socket, a pipe, a device), found on the way
+  std::vector<ListedDirectory> directories;
+  std::vector<std::string> nowhere;  // links that point at nothing yet
   bool base_missing = false;  // the file, or the directory that a pattern begins with, is not there
 };
 

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <map>
 
 #include "base/check.h"
-#include "base/text.h"
 #include "connectors/sqlite/sqlite_sink.h"
 #include "connectors/sqlite/sqlite_values.h"
 #include "io/fault.h"
@@ -22,18 +20,6 @@ constexpr std::string_view kSwapReceipt =
     "UPDATE weir_receipts SET lineage = ?1, epoch = ?2, rows = ?3, hash = ?4 "
     "WHERE pipeline = ?5 AND lineage = ?6 AND epoch = ?7 AND rows = ?8 AND hash = ?9";
 
-Status Fault(io::FaultResult fault, std::string_view point) { return fault.ToStatus(point); }
-
-// SQLite's rule for the affinity of a declared type: whether text that looks like a number would be
-// made one.
-bool MakesNumbers(std::string_view declared) {
-  const std::string type = ToUpperAscii(declared);
-  const auto has = [&](std::string_view word) { return type.find(word) != std::string::npos; };
-  if (has("INT")) return true;
-  if (has("CHAR") || has("CLOB") || has("TEXT")) return false;
-  return !(type.empty() || has("BLOB"));
-}
-
 }  // namespace
 
 Status SqliteDelivery::Open() {
@@ -45,11 +31,8 @@ Status SqliteDelivery::Open() {
   WEIR_ASSIGN_OR_RETURN(database_, sqlite::Database::Open(path_, options));
   WEIR_RETURN_IF_ERROR(MakeTables());
   for (const SqliteTable& table : tables_) {
-    WEIR_RETURN_IF_ERROR(CheckColumns(table));
-    auto insert = database_->Prepare(InsertSql(table));
-    if (!insert.has_value())
-      return insert.error().WithContext("table " + table.name + " in " + path_);
-    inserts_.push_back(std::move(*insert));
+    WEIR_ASSIGN_OR_RETURN(auto insert, PrepareInsert(*database_, table));
+    inserts_.push_back(std::move(insert));
   }
   return Status::Ok();
 }
@@ -57,28 +40,16 @@ Status SqliteDelivery::Open() {
 // Creates what is missing, in one transaction; a database that has it all is not written.
 Status SqliteDelivery::MakeTables() {
   std::vector<std::string> missing;
-  WEIR_ASSIGN_OR_RETURN(
-      auto look,
-      database_->Prepare("SELECT type FROM sqlite_master WHERE name = ?1 COLLATE NOCASE"));
-  const auto exists = [&](std::string_view name) -> Result<bool> {
-    look.BindText(1, name);
-    WEIR_ASSIGN_OR_RETURN(const bool found, look.Step());
-    look.Reset();
-    return found;
-  };
-  WEIR_ASSIGN_OR_RETURN(const bool receipts, exists(kReceiptsTable));
+  WEIR_ASSIGN_OR_RETURN(const bool receipts, HasSqliteTable(*database_, kReceiptsTable));
   if (!receipts) missing.emplace_back(kCreateReceipts);
   for (const SqliteTable& table : tables_) {
-    WEIR_ASSIGN_OR_RETURN(const bool found, exists(table.name));
+    WEIR_ASSIGN_OR_RETURN(const bool found, HasSqliteTable(*database_, table.name));
     if (found) continue;
-    if (!table.create)
-      return Status(Code::kInvalid,
-                    path_ + " has no table " + table.name + ", and 'create-table' is false");
+    if (!table.create) return NoSqliteTable(path_, table);
     // Two sinks may write one table.
     const std::string sql = CreateTableSql(table);
     if (std::find(missing.begin(), missing.end(), sql) == missing.end()) missing.push_back(sql);
   }
-  look.Reset();
   if (missing.empty()) return Status::Ok();
   WEIR_RETURN_IF_ERROR(database_->Begin());
   for (const std::string& sql : missing) {
@@ -93,32 +64,6 @@ Status SqliteDelivery::MakeTables() {
   return committed;
 }
 
-// A column that would change our values must be known before the first row is lost in it.
-Status SqliteDelivery::CheckColumns(const SqliteTable& table) {
-  std::map<std::string, std::string> types;
-  WEIR_ASSIGN_OR_RETURN(auto columns,
-                        database_->Prepare("SELECT name, type FROM pragma_table_info(?1)"));
-  columns.BindText(1, table.name);
-  for (;;) {
-    WEIR_ASSIGN_OR_RETURN(const bool more, columns.Step());
-    if (!more) break;
-    types[ToLowerAscii(columns.Text(0))] = std::string(columns.Text(1));
-  }
-  for (const Field& field : table.schema.fields) {
-    const auto found = types.find(ToLowerAscii(field.name));
-    if (found == types.end())
-      return Status(Code::kInvalid,
-                    "table " + table.name + " in " + path_ + " has no column " + field.name);
-    if (field.type.kind == TypeKind::kDecimal && MakesNumbers(found->second)) {
-      return Status(Code::kInvalid, "column " + field.name + " of table " + table.name + " in " +
-                                        path_ + " is declared " + found->second +
-                                        ": SQLite would store " + field.type.ToString() +
-                                        " as a floating point number; declare it TEXT");
-    }
-  }
-  return Status::Ok();
-}
-
 Result<protocol::Whereabouts> SqliteDelivery::Look() {
   WEIR_RETURN_IF_ERROR(Open());
   return protocol::Whereabouts();  // a database is its path
@@ -126,10 +71,10 @@ Result<protocol::Whereabouts> SqliteDelivery::Look() {
 
 Result<flow::Fenced> SqliteDelivery::Fence(const std::vector<std::string>&) {
   CHECK(database_ != nullptr);
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_fence"), "deliver.after_fence"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_fence").ToStatus("deliver.after_fence"));
   WEIR_ASSIGN_OR_RETURN(seen_, ReadReceipt());
   WEIR_RETURN_IF_ERROR(
-      Fault(WEIR_FAULT_POINT("deliver.after_receipt_read"), "deliver.after_receipt_read"));
+      WEIR_FAULT_POINT("deliver.after_receipt_read").ToStatus("deliver.after_receipt_read"));
   return flow::Fenced{seen_, {}, {}, 0};
 }
 
@@ -201,7 +146,7 @@ Status SqliteDelivery::WriteRows(flow::RowReader& rows) {
     Status status;
     batch.ForEachSelected([&](uint32_t row) {
       if (!status.ok()) return;
-      status = Fault(WEIR_FAULT_POINT("deliver.during_produce"), "deliver.during_produce");
+      status = WEIR_FAULT_POINT("deliver.during_produce").ToStatus("deliver.during_produce");
       if (!status.ok()) return;
       BindRow(table.schema, batch, row, texts, inserts_[static_cast<size_t>(sink)]);
       status = inserts_[static_cast<size_t>(sink)].Run();
@@ -216,11 +161,12 @@ Status SqliteDelivery::WriteRows(flow::RowReader& rows) {
 }
 
 Status SqliteDelivery::InTransaction(const protocol::Receipt& to, flow::RowReader& rows) {
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_receipt"), "deliver.before_receipt"));
+  WEIR_RETURN_IF_ERROR(
+      WEIR_FAULT_POINT("deliver.before_receipt").ToStatus("deliver.before_receipt"));
   WEIR_RETURN_IF_ERROR(SwapReceipt(to));
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_receipt"), "deliver.after_receipt"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_receipt").ToStatus("deliver.after_receipt"));
   WEIR_RETURN_IF_ERROR(WriteRows(rows));
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_commit"), "deliver.before_commit"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.before_commit").ToStatus("deliver.before_commit"));
   return database_->Commit();
 }
 
@@ -228,7 +174,7 @@ Result<protocol::Whereabouts> SqliteDelivery::Deliver(const flow::SealedProof& p
                                                       const flow::DeliveryRange& range,
                                                       flow::RowReader& rows) {
   CHECK(database_ != nullptr && range.to.epoch <= proof.through());
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_begin"), "deliver.before_begin"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.before_begin").ToStatus("deliver.before_begin"));
   WEIR_RETURN_IF_ERROR(database_->Begin());
   const Status done = InTransaction({proof.lineage(), range.to, range.hash}, rows);
   if (!done.ok()) {

@@ -23,6 +23,7 @@
 
 #include "data/batch.h"
 #include "flow/delivery.h"
+#include "io/files.h"
 #include "plan/plan.h"
 #include "sqlite/database.h"
 
@@ -44,6 +45,17 @@ struct SqliteTable {
 SqliteTable MakeSqliteTable(const plan::TableDef& table);
 std::string CreateTableSql(const SqliteTable& table);
 std::string InsertSql(const SqliteTable& table);
+
+// What a database says to a table, before the first row (sqlite_check.cc).
+Result<bool> HasSqliteTable(sqlite::Database& database, std::string_view name);
+Status NoSqliteTable(const std::string& path, const SqliteTable& table);
+// kInvalid: the table that is there cannot take the rows, or would change them.
+Result<sqlite::Statement> PrepareInsert(sqlite::Database& database, const SqliteTable& table);
+// Whether the database at `path`, as it is now, takes rows of the table: kInvalid is a no. Writes
+// nothing and makes no file; OK also where that cannot be told (no database yet, one that is locked
+// or needs a recovery): the delivery will say so.
+Status CheckSqliteTable(io::Files& files, const std::string& vfs, const std::string& path,
+                        const plan::TableDef& table);
 
 class SqliteDelivery : public flow::SinkDelivery {
  public:
@@ -69,7 +81,6 @@ class SqliteDelivery : public flow::SinkDelivery {
  private:
   Status Open();
   Status MakeTables();
-  Status CheckColumns(const SqliteTable& table);
   Result<std::optional<protocol::Receipt>> ReadReceipt();
   Status SwapReceipt(const protocol::Receipt& to);
   Status WriteRows(flow::RowReader& rows);

@@ -112,6 +112,41 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(Query("SELECT epoch FROM weir_receipts WHERE pipeline = 'pipeline'") == 2);
 }
 
+TEST_CASE(
+    "a table that cannot take the rows is known before there are any, and looking makes no file") {
+  struct Case {
+    const char* name;
+    const char* sql;  // "": no database
+    bool create;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"no database", "", false, ""},
+      {"no table, to be made", "CREATE TABLE x (a)", true, ""},
+      {"no table, not to be made", "CREATE TABLE x (a)", false,
+       "/db/out.db has no table out, and 'create-table' is false"},
+      {"the table", "CREATE TABLE out (v INTEGER)", false, ""},
+      {"the table, to be made if it were not there", "CREATE TABLE Out (V INTEGER)", true, ""},
+      {"without a column", "CREATE TABLE out (a INTEGER)", true,
+       "table out in /db/out.db has no column v"},
+  };
+  for (const Case& c : cases) {
+    for (const char* mode : {"DELETE", "WAL"}) {
+      CAPTURE(c.name);
+      CAPTURE(mode);
+      Fixture w;
+      const auto table = MakeTable(
+          {.name = "out",
+           .connector = "sqlite",
+           .options = {{"path", "/db/out.db"}, {"create-table", c.create ? "true" : "false"}}});
+      if (c.sql[0] != '\0') w.Execute(std::string("PRAGMA journal_mode=") + mode + ";" + c.sql);
+      const auto before = w.files->List("/db").value();
+      CHECK(CheckSqliteTable(*w.files, w.vfs->name(), "/db/out.db", *table).message() == c.want);
+      CHECK(w.files->List("/db").value() == before);
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "an older session that wakes up writes nothing") {
   const auto table = Table();
   REQUIRE(DeliverTo(*NewSession(*table), std::nullopt, {1, 1}, {1}).ok());
