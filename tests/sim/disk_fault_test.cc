@@ -2,8 +2,6 @@
 // by a power cut.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-
 #include "pipelines.h"
 #include "sim_engine.h"
 
@@ -13,10 +11,7 @@ namespace {
 
 constexpr int kRows = 60;
 
-uint64_t Step() {
-  const char* text = std::getenv("WEIR_SIM_STEP");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : 3;
-}
+uint64_t Step() { return SimEffort().step; }
 
 bool Writes(io::SimOpKind kind) {
   return kind == io::SimOpKind::kWrite || kind == io::SimOpKind::kCreate ||

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include "app/node_table.h"
@@ -109,18 +108,13 @@ std::multiset<std::string> Undisturbed() {
   return values;
 }
 
-uint64_t Seeds(uint64_t otherwise) {
-  const char* text = std::getenv("WEIR_SIM_SEEDS");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 }  // namespace
 
 TEST_CASE("kafka: deaths and a lying network at any request: each row once, and the trace holds") {
   const auto want = Undisturbed();
   uint64_t late = 0;
   for (const bool expire : {false, true}) {
-    for (uint64_t seed = 1; seed <= Seeds(25); ++seed) {
+    for (uint64_t seed = 1; seed <= SimEffort().seeds; ++seed) {
       CAPTURE(expire);
       CAPTURE(seed);
       SimBroker broker({.seed = seed, .one_in = 12, .expire = expire});

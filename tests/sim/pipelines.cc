@@ -1,5 +1,8 @@
 #include "pipelines.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace weir::sim {
 
 namespace {
@@ -74,6 +77,16 @@ const std::vector<Pipeline>& Pipelines() {
        {"sqlite:/out/q.db:out_q", "sqlite:/out/q.db:out_r"}},
   };
   return kAll;
+}
+
+Effort SimEffort() {
+  const auto number = [](const char* name, uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    const uint64_t given = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+    return given == 0 ? otherwise : given;
+  };
+  const bool full = number("WEIR_SIM_FULL", 0) != 0;
+  return {number("WEIR_SIM_STEP", full ? 1 : 3), number("WEIR_SIM_SEEDS", full ? 200 : 25)};
 }
 
 std::unique_ptr<io::SimFiles> NewWorld(int rows) {

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "pipelines.h"
 #include "sim_engine.h"
@@ -15,12 +14,7 @@ namespace {
 
 constexpr int kRows = 60;
 
-// How many of the operations are cut: 1 in `step`. WEIR_SIM_STEP=1 cuts each one (tests/run.sh
-// full).
-uint64_t Step() {
-  const char* text = std::getenv("WEIR_SIM_STEP");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : 3;
-}
+uint64_t Step() { return SimEffort().step; }
 
 struct Undisturbed {
   std::map<std::string, std::string> outputs;

@@ -152,7 +152,8 @@ TEST_CASE("restored backup: a word is said once, wherever the run that acts on i
   const auto told = restored.files->AfterKill();
   auto calm = told->AfterKill();
   REQUIRE(RunLife(*calm, Sqlite().sql, {}).status.ok());
-  for (uint64_t at = 1; at < calm->operations(); at += 5) {
+  const uint64_t step = SimEffort().step * 2 - 1;
+  for (uint64_t at = 1; at < calm->operations(); at += step) {
     CAPTURE(at);
     auto files = told->AfterKill();
     files->CrashAt(at);
