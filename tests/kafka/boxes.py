@@ -1,5 +1,6 @@
 """weir on the test cluster: one box (a directory, an instance name), its pipeline, topics of its own, and what must hold
 of everything that it did."""
+import collections
 import json
 import os
 import shutil
@@ -205,10 +206,12 @@ class Box(Weir):
         return self.cluster.faults.events(since=self.begun_at, txid=txid or self.txid)
 
     def require_one_producer_each(self, least=1):
-        """From what passed the proxy: each EndTxn belongs to a producer epoch of its own, and after it nothing but a
-        retry of it was sent in that epoch."""
-        ended, ends = {}, 0
+        """From what passed the proxy: each EndTxn belongs to a producer epoch of its own that one InitProducerId was
+        given, and after it nothing but a retry of it was sent in that epoch."""
+        ended, ends, given = {}, 0, collections.Counter()
         for event in self.events():
+            if event["what"] == "answer" and event["key"] == "InitProducerId" and "did" not in event and event.get("error") == 0:
+                given[(event["pid"], event["epoch"])] += 1
             if event["what"] != "request" or "did" in event or event.get("epoch", -1) < 0:
                 continue
             name = (event["pid"], event["epoch"])
@@ -218,6 +221,9 @@ class Box(Weir):
             elif name in ended and event["key"] != "InitProducerId":
                 raise Failure(f"{event['key']} after EndTxn in producer epoch {name}: a producer was used again",
                               json.dumps(event) + "\n" + self.log())
+        wrong = {name: given[name] for name in ended if given[name] != 1}
+        if wrong:
+            raise Failure(f"not one InitProducerId for each delivery: {wrong}", self.log())
         if ends < least:
             raise Failure(f"only {ends} transactions of {self.txid} passed the proxy", self.log())
 

@@ -1,6 +1,5 @@
 """Commit in doubt: what the network and the brokers can do to a delivery, and what a read_committed reader must see."""
 import signal
-import time
 
 from boxes import PATIENCE, Box
 from harness import processes, wire
@@ -174,9 +173,11 @@ def another_producers_open_transaction(cluster):
         box.killed(process)
     cluster.faults.clear("foreign-lost")
     with box.go() as process:
-        time.sleep(3)  # long enough for a verdict, were it given
-        if not process.running():
-            raise Failure("ended while the scan had to wait", process.wait().log())
+        box.wait_status("it scans", lambda s: s["targets"][0]["state"] == "scanning", process)
+        processes.until("it says where it waits", lambda: f"event=scan_waits where={topic}" in process.err().replace('"', ""),
+                        PATIENCE, log=process.err)
+        if not process.running() or "event=scanned" in process.err():
+            raise Failure("a verdict, or an end, while the scan had to wait", process.err())
         tool.producer_abort(name=foreigner)
         tool.producer_close(name=foreigner)
         box.wait_delivered(process=process)
