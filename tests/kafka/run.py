@@ -4,7 +4,7 @@ that shares no code with weir.
 
   run.py [--full] [--only SUBSTRING] [--seed N] [--version V]
 
---full: also the slow cases, and all of it on the other broker versions, too. The logs of the brokers are kept in
+--full: also the slow cases, and (without --only) all of it on the other broker versions, too. The logs of the brokers are kept in
 build/test-logs/kafka when something failed.
 """
 import argparse
@@ -123,7 +123,7 @@ def main():
     for check in quick_start.ALONE:
         if args.only in f"quick-start/{check.__name__}":
             report.check(f"quick-start/{check.__name__}", check)
-    versions = [args.version] + [v for v in OTHER_VERSIONS if args.full and v != args.version]
+    versions = [args.version] + [v for v in OTHER_VERSIONS if args.full and not args.only and v != args.version]
     for version in versions:
         alone, beside = weir_checks(args, version)
         on_cluster(report, os.path.join(work, "cluster-" + version), version, chosen(self_tests(args.full) + alone),
