@@ -1,5 +1,6 @@
 """Deliveries that are wrong on purpose (src/connectors/kafka/mutant_cluster.h): what judges weir here must say no to each,
 and weir itself notices none of them."""
+import gen_verify
 from boxes import PATIENCE, Box
 from harness import judge
 from in_doubt import delivering
@@ -89,4 +90,29 @@ def decided(status):
     return status["parks"] or status["books"].get("sink:sink", {}).get("acked") == 60
 
 
-BESIDE = [*(wrong_rows(mutant) for mutant in WRONG), reused, receipt_first(True), receipt_first(False)]
+def verified(mutant):
+    """weir verify, the judge that a customer has, says no as well."""
+    def check(cluster):
+        topic = "mutant-verify-" + mutant
+        weir = gen_verify.prepared(topic)
+        where = gen_verify.with_pipeline(cluster, topic, weir, gen_verify.FILES)
+        weir("gen", "t.ledger", "--to", "events", *gen_verify.GEN, want=0)
+        weir(*gen_verify.run_of(topic), env={"WEIR_MUTANT": mutant}, want=0)
+        verdict = gen_verify.verify(weir, "t.ledger", *where, "--input-ended", want=65)
+        found = gen_verify.faults_of(verdict)
+        if not any(fault == WRONG[mutant] for _, fault in found):
+            raise Failure(f"weir verify does not say {WRONG[mutant]}: {found}", weir.log())
+    check.__name__ = "verify_says_no_to_" + mutant
+    return check
+
+
+def no_such_mutant(cluster):
+    """A name that is mistyped makes nothing wrong, and must not be taken for a mutant that nobody saw."""
+    box = Box(cluster, "mutant-none")
+    box.put(1)
+    life = box(*box.args, env={"WEIR_MUTANT": "twise"}, want=64)
+    if "twise" not in life.err:
+        raise Failure("the name is not told", box.log())
+
+
+BESIDE = [no_such_mutant, *(verified(mutant) for mutant in WRONG), *(wrong_rows(mutant) for mutant in WRONG), reused, receipt_first(True), receipt_first(False)]
