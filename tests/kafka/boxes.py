@@ -63,9 +63,16 @@ class TopicReceipts:
         return self.Rules(self._cluster.faults, self.prefix)
 
 
+def make_receipts_topic(cluster, name):
+    cluster.tool.create_topic(topic=name + "-receipts", configs={"cleanup.policy": "compact"})
+    return name + "-receipts"
+
+
 class Box(Weir):
+    receipts_topic = None  # unless they are in a topic
+
     def __init__(self, cluster, name, sql=TO_KAFKA, follow=FOLLOW, sink="", address=None, partitions=3, topics=("out",),
-                 interval="100 ms", settings=()):
+                 interval="100 ms", settings=(), receipts_topic=None):
         name = cluster.prefix + name
         self.cluster, self.name = cluster, name
         work = os.path.join(WORK_DIR, "kafka", "boxes", name)
@@ -76,9 +83,9 @@ class Box(Weir):
         self.topics = {role: f"{name}-{role}" for role in topics}
         for topic in self.topics.values():
             cluster.tool.create_topic(topic=topic, partitions=partitions)
-        if cluster.receipts == "topic" and topics:
-            cluster.tool.create_topic(topic=name + "-receipts", configs={"cleanup.policy": "compact"})
-            sink += f", 'weir.receipt' = 'topic:{name}-receipts'"
+        if cluster.receipts == "topic":
+            self.receipts_topic = receipts_topic or make_receipts_topic(cluster, name)
+            sink += f", 'weir.receipt' = 'topic:{self.receipts_topic}'"
         self.pipeline = name + ".sql"
         self.instance = "box"
         text = sql.replace("@follow@", follow).replace("@sink@", sink)
@@ -240,4 +247,4 @@ def copy_of(box, name):
                     ignore=shutil.ignore_patterns("status.sock"))
 
 
-__all__ = ["Box", "TopicReceipts", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]
+__all__ = ["Box", "TopicReceipts", "make_receipts_topic", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]

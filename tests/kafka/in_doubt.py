@@ -173,7 +173,7 @@ def another_producers_open_transaction(cluster):
         box.killed(process)
     cluster.faults.clear("foreign-lost")
     with box.go() as process:
-        box.wait_status("it scans", lambda s: any(t["state"] == "scanning" for t in s["targets"]), process)
+        box.wait_status("it scans", lambda s: any(t.get("state") == "scanning" for t in s["targets"]), process)
         processes.until("it says where it waits", lambda: f"event=scan_waits where={topic}" in process.err().replace('"', ""),
                         PATIENCE, log=process.err)
         if not process.running() or "event=scanned" in process.err():

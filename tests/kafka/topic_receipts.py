@@ -13,7 +13,7 @@ def receipts_deleted(cluster):
     box, process = delivering(cluster, "receipts-deleted")
     with process:
         box.stop(process)
-    topic = box.name + "-receipts"
+    topic = box.receipts_topic
     end = cluster.tool.offsets(topic=topic)["offsets"]["0"]
     if not end:
         raise Failure("no receipt was written into the topic", box.log())

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import worlds
-from boxes import PATIENCE, TO_KAFKA, Box
+from boxes import PATIENCE, TO_KAFKA, Box, make_receipts_topic
 from harness import cluster as clusters
 from harness import judge, processes
 from in_doubt import aborted, delivering, goes_on
@@ -64,6 +64,8 @@ def another_cluster_behind_the_address(cluster):
         with process:
             box.stop(process)
     second.tool.create_topic(topic=box.topics["out"], partitions=3)
+    if cluster.receipts == "topic":
+        make_receipts_topic(second, box.name)
     with leads_to(port, second), producers_of_our_names(box, second), box.go() as process:
         box.put(20)
         worlds.require_park(box, box.wait_status("parked", worlds.parked, process), "kafka.moved", "accept-topic")

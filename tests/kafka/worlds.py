@@ -190,7 +190,8 @@ class Fleet:
         for n, instance in enumerate(instances):
             first = self.boxes[0] if self.boxes else None
             sql = TO_KAFKA.replace("@out@", first.topics["out"]) if first else TO_KAFKA
-            box = Box(cluster, f"{name}-{n}" if first else name, sql, topics=() if first else ("out",))
+            box = Box(cluster, f"{name}-{n}" if first else name, sql, topics=() if first else ("out",),
+                      receipts_topic=first.receipts_topic if first else None)
             os.rename(box.path(box.pipeline), box.path(name + ".sql"))
             box.args[1] = box.pipeline = name + ".sql"
             box.instance, box.name = instance, name

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import threading
+import time
 
 from weirtest.report import Failure
 
@@ -76,7 +77,15 @@ class Tool:
         """The records of a topic up to the end as it is now (read_committed: the last stable offset), as dicts, by
         partition and offset; and where to go on: [records, next]."""
         path = os.path.join(directory, f".dump-{topic}-{next(self.numbers)}")
-        said = self.dump(timeout=timeout, topic=topic, file=path, isolation=isolation, start=start or {})
+        # A broker may know of a topic before it leads its partitions.
+        deadline = time.monotonic() + 30
+        while True:
+            said = self.ask("dump", timeout, topic=topic, file=path, isolation=isolation, start=start or {})
+            if "UnknownTopicOrPartition" not in said.get("error", "") or time.monotonic() > deadline:
+                break
+            time.sleep(0.2)
+        if "error" in said:
+            raise Failure(f"tool, dump {topic}: {said['error']}", said.get("trace", "") + processes.tail(self.log))
         with open(path, encoding="utf-8") as f:
             records = [json.loads(line) for line in f]
         os.unlink(path)
