@@ -177,7 +177,10 @@ class Box(Weir):
             del self.lives[-1]
             status = json.loads(life.out) if life.code == 0 else None
             seen[:] = [str(status)]
-            return status if status and condition(status) else None
+            try:
+                return status if status and condition(status) else None
+            except (KeyError, IndexError):
+                return None  # a start that has not got that far tells less
         return processes.until(what, holds, seconds, 0.2, lambda: f"status: {seen[0]}\n" + process.err())
 
     def require_exact(self, what="", role="out"):
