@@ -125,7 +125,7 @@ def full_outage(cluster):
                 box.put(10)
             # The others may still hope for an answer.
             reborn.wait_status("waiting, with the reason", lambda s: s["health"] == "degraded" and any(
-                target["state"] == "waiting" and "transport" in target["reason"] for target in s["targets"]),
+                target.get("failing_for_ms") and "do not answer" in target["reason"] for target in s["targets"]),
                 running["commit-unanswered"])
         finally:
             for broker in cluster.brokers.values():
