@@ -182,7 +182,7 @@ class Campaign:
             self._last_look()
         if not self.oracle.finish(last):
             raise Failure("the oracle says no: " + "; ".join(self.oracle.examples[:5]))
-        self.subject("trace", "verify", "trace.jsonl", want=0, timeout=300)
+        self.subject("trace", "verify", self.subject.trace, want=0, timeout=300)
 
     def _last_look(self):
         self.subject.require_alive = lambda: None
@@ -266,10 +266,9 @@ def guarded(function, why):
 
 def keep_evidence(campaign, out):
     campaign.cluster.dump_logs(os.path.join(out, "evidence"), 5000)
-    for name in ("trace.jsonl", ".witness"):
-        path = os.path.join(campaign.subject.cwd, name)
+    for path in (campaign.subject.trace, os.path.join(campaign.subject.cwd, ".witness")):
         if os.path.exists(path):
-            shutil.copy(path, os.path.join(out, "evidence", name.lstrip(".")))
+            shutil.copy(path, os.path.join(out, "evidence", os.path.basename(path).lstrip(".")))
     with open(os.path.join(out, "evidence", "weir.log"), "w", encoding="utf-8") as f:
         f.write(campaign.subject.log())
         if campaign.subject.process is not None:

@@ -47,7 +47,9 @@ class Subject(Weir):
             f.write(SQL.replace("@input@", INPUTS[source]))
         with open(os.path.join(directory, "weir.toml"), "w", encoding="utf-8") as f:
             f.write('instance = "campaign"\n')
-        self.args = ["run", "campaign.sql", "--config", "weir.toml", "--progress", "never", "--trace", "trace.jsonl",
+        # Not on the disk that is filled: a trace that finds no space stops, and with it what it shows.
+        self.trace = os.path.join(cluster.directory, "trace.jsonl")
+        self.args = ["run", "campaign.sql", "--config", "weir.toml", "--progress", "never", "--trace", self.trace,
                      "--set", f"execution.checkpointing.interval={EPOCH_MS} ms"]
         self.process = None
         self.starts = self.deaths = 0
