@@ -81,8 +81,8 @@ struct Later {
 constexpr Later kLaterKeys[] = {
     {"table.exec.state.ttl", "state time to live comes with deduplication and joins"},
     {"table.exec.emit.allow-lateness", "late rows are given by LATE(view) for now"},
-    {"weir.receipt", "receipts of remote sinks come with Kafka"},
-    {"weir.watermark", "upstream watermarks come with Kafka"},
+    {"weir.receipt", "it is an option of a table: 'weir.receipt' of a Kafka sink"},
+    {"weir.watermark", "reading the watermarks of weir-wm headers is not there yet"},
     {"execution.runtime-mode", "bounded input ends the run by itself"},
     {"parallelism.default", "a pipeline runs on one loop thread"},
     {"table.exec.mini-batch.enabled",
@@ -92,8 +92,8 @@ constexpr Later kLaterKeys[] = {
 constexpr Later kLaterTableOptions[] = {
     {"scan.watermark.alignment.group", "only the files of one table are aligned"},
     {"scan.watermark.emit.strategy", "the watermark is a column: it moves with every row"},
-    {"weir.receipt", "receipts of remote sinks come with Kafka"},
-    {"weir.watermark", "upstream watermarks come with Kafka"},
+    {"weir.receipt", "only sinks of Kafka have receipts"},
+    {"weir.watermark", "reading the watermarks of weir-wm headers is not there yet"},
     {"sink.parallelism", "a pipeline runs on one loop thread"},
     {"scan.parallelism", "a pipeline runs on one loop thread"},
     {"auto-compaction", "parts are as large as sink.rolling-policy.file-size says"},

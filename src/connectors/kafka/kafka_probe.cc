@@ -36,7 +36,8 @@ Status Probe(KafkaHandle& handle, const plan::TableDef& table, bool as_sink, Pro
       continue;
     }
     out.notes.push_back(what + " of cluster " + cluster + " has " +
-                        std::to_string(topic.partitions) + " partitions");
+                        std::to_string(topic.partitions) +
+                        (topic.partitions == 1 ? " partition" : " partitions"));
     // A sink's scan and the key of its receipt read the topic, too.
     if (!topic.may_read)
       out.errors.push_back(what + " cannot be read: the ACL Read on the topic is missing");
