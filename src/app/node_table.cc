@@ -42,12 +42,14 @@ Result<runtime::SinkParts> MakeSink(const connectors::ConnectorContext& context,
 runtime::Factories MakeFactories(const io::Env& env, const plan::Plan& plan,
                                  const std::string& state_directory, const std::string& pipeline,
                                  const std::string& instance,
-                                 const std::vector<protocol::Resolution>& words) {
-  const connectors::ConnectorContext context{
+                                 const std::vector<protocol::Resolution>& words,
+                                 const std::shared_ptr<const plan::References>& references) {
+  connectors::ConnectorContext context{
       env,       state_directory,
       pipeline,  instance,
       plan.zone, nullptr,
       words,     static_cast<uint64_t>(plan.settings.Integer("weir.memory.limit"))};
+  context.references = references;
   runtime::Factories make;
   make.source = [context](const plan::Node& node, const Schema& raw) {
     const auto& scan = std::get<plan::ScanNode>(node.body);

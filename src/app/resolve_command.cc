@@ -70,8 +70,9 @@ struct Evidence {
 Result<Evidence> EvidenceOf(World& world, const Project& project, const std::string& subject,
                             const store::Store& store) {
   const plan::Plan& plan = *project.output.plan;
-  const runtime::Factories make = MakeFactories(world.env(), plan, project.state_directory,
-                                                store.run().pipeline, store.run().instance, {});
+  const runtime::Factories make =
+      MakeFactories(world.env(), plan, project.state_directory, store.run().pipeline,
+                    store.run().instance, {}, nullptr);
   std::string target;
   std::map<std::string, std::vector<runtime::TargetSink>> sinks;
   for (const plan::Node& node : plan.nodes) {

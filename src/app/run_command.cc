@@ -43,6 +43,7 @@ class Runner {
       : world_(world),
         in_(invocation),
         project_(std::move(project)),
+        references_(std::make_shared<plan::References>(project_.input.secret)),
         heartbeat_(world.clock(), invocation.progress && !invocation.json && io::IsTerminal(2)) {
     world_.set_heartbeat(&heartbeat_);
   }
@@ -55,9 +56,11 @@ class Runner {
     const plan::Plan* plan = project_.output.plan.get();
     const std::string directory = project_.state_directory;
     World& world = world_;
-    auto make = [&world, plan, directory](const std::string& pipeline, const std::string& instance,
-                                          const std::vector<protocol::Resolution>& words) {
-      return MakeFactories(world.env(), *plan, directory, pipeline, instance, words);
+    const std::shared_ptr<const plan::References> references = references_;
+    auto make = [&world, plan, directory, references](
+                    const std::string& pipeline, const std::string& instance,
+                    const std::vector<protocol::Resolution>& words) {
+      return MakeFactories(world.env(), *plan, directory, pipeline, instance, words, references);
     };
     protocol::TraceSink trace;
     if (trace_ != nullptr)
@@ -105,8 +108,9 @@ class Runner {
     WEIR_ASSIGN_OR_RETURN(loop_, io::Loop::Create());
     WEIR_RETURN_IF_ERROR(
         loop_->OnReadable(world_.completions().event_fd(), [] {}));  // the turn collects them
-    WEIR_RETURN_IF_ERROR(loop_->OnSignal(SIGHUP, [] {
-      LogInfo("sighup", {{"note", "no client holds a secret"}});
+    WEIR_RETURN_IF_ERROR(loop_->OnSignal(SIGHUP, [this] {
+      references_->Renew();
+      LogInfo("sighup", {{"note", "secrets and certificates are read again"}});
     }));
     const std::string socket = io::JoinPath(project_.state_directory, "status.sock");
     Status status = loop_->ServeUnixSocket(
@@ -199,6 +203,7 @@ class Runner {
   World& world_;
   const Invocation& in_;
   Project project_;
+  const std::shared_ptr<plan::References> references_;
   StartHeartbeat heartbeat_;
   std::unique_ptr<TraceFile> trace_;
   std::unique_ptr<runtime::Engine> engine_;

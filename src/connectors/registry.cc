@@ -113,7 +113,7 @@ Result<std::unique_ptr<flow::Source>> NewKafkaSource(const ConnectorContext& con
   WEIR_ASSIGN_OR_RETURN(auto rows, KafkaDecoder::Create(table, raw_columns));
   KafkaSourceOptions options{table.name,
                              std::move(reading),
-                             ClientConfigOf(table, context.env.files, context.env.clock),
+                             ClientConfigOf(table, context.env, context.references),
                              "weir-" + context.instance + "-" + context.pipeline,
                              context.memory_limit_bytes / 3,
                              context.resolutions};
@@ -229,7 +229,7 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
   CHECK(!tables.empty());
   if (tables.front()->connector == &kKafkaSpec) {
     return NewKafkaDelivery(context.env, "weir-" + context.instance, context.pipeline, tables,
-                            context.limits);
+                            context.limits, context.references);
   }
   std::vector<SqliteTable> targets;
   for (const plan::TableDef* table : tables) {
@@ -251,7 +251,7 @@ std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
 Reached Connect(const ConnectorContext& context, const plan::TableDef& table, bool as_sink) {
   if (table.connector != &kKafkaSpec) return {};
   ProbeFindings findings;
-  ProbeKafka(ClientConfigOf(table, context.env.files, context.env.clock), table, as_sink, findings);
+  ProbeKafka(ClientConfigOf(table, context.env, context.references), table, as_sink, findings);
   return {std::move(findings.errors), std::move(findings.notes)};
 }
 

@@ -28,6 +28,7 @@
 #include "flow/source.h"
 #include "io/env.h"
 #include "plan/plan.h"
+#include "plan/references.h"
 #include "protocol/types.h"
 
 namespace weir::connectors {
@@ -47,6 +48,8 @@ struct ConnectorContext {
   uint64_t memory_limit_bytes = 48 << 20;  // SET 'weir.memory.limit'
   // What deliveries learn of their topics, and row checks ask for.
   std::shared_ptr<TopicLimits> limits = std::make_shared<TopicLimits>();
+  // Where secrets are read again when SIGHUP says so; null: they never are.
+  std::shared_ptr<const plan::References> references = {};
 };
 
 // Sorted by name. The binder, `explain --connectors` and docs/options.md read it.

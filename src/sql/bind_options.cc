@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "plan/references.h"
 #include "sql/keywords.h"
 
 namespace weir::sql {
@@ -32,52 +33,16 @@ std::vector<std::span<const OptionSpec>> SpecsOf(const plan::TableDef& table) {
           plan::CommonTableOptionSpecs()};
 }
 
-// ${NAME}, ${cred:name}, ${file:path}; $${ is a literal ${. A value is never expanded again.
 bool OptionBinder::Expand(const std::string& written, Position at, const std::string& place,
                           OptionValue* out) {
-  out->written = written;
-  out->text.clear();
-  for (size_t i = 0; i < written.size();) {
-    if (written.compare(i, 3, "$${") == 0) {
-      out->text += "${";
-      i += 3;
-      continue;
-    }
-    if (written.compare(i, 2, "${") != 0) {
-      out->text += written[i++];
-      continue;
-    }
-    const size_t end = written.find('}', i);
-    if (end == std::string::npos) {
-      diagnostics_.Error(at, Placed(place, "${ without }"), "a literal ${ is written $${");
-      return false;
-    }
-    const std::string inner = written.substr(i + 2, end - i - 2);
-    const size_t colon = inner.find(':');
-    std::string kind = "env";
-    std::string name = inner;
-    if (colon != std::string::npos) {
-      kind = inner.substr(0, colon);
-      name = inner.substr(colon + 1);
-    }
-    const bool known = kind == "env" || kind == "cred" || kind == "file";
-    if (!known || name.empty() || (colon != std::string::npos && kind == "env")) {
-      diagnostics_.Error(at, Placed(place, "${" + inner + "} is not understood"),
-                         "${NAME}, ${cred:name} or ${file:/path}; there are no default values");
-      return false;
-    }
-    const Result<std::string> value =
-        input_.secret ? input_.secret(kind, name)
-                      : Result<std::string>(Fail(Code::kNotFound, "no values are given here"));
-    if (!value) {
-      // The name stands in the ${} already; what says why does not say it again.
-      diagnostics_.Error(at, Placed(place, "${" + inner + "}: " + value.error().message()));
-      return false;
-    }
-    out->text += *value;
-    out->secret = out->secret || kind != "env";
-    i = end + 1;
+  plan::Expansion expansion = plan::ExpandReferences(written, input_.secret);
+  if (!expansion.error.empty()) {
+    diagnostics_.Error(at, Placed(place, expansion.error), expansion.hint);
+    return false;
   }
+  out->written = written;
+  out->text = std::move(expansion.text);
+  out->secret = out->secret || expansion.secret;
   return true;
 }
 

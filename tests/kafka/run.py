@@ -82,7 +82,7 @@ def weir_checks(args, version):
     rng = random.Random(args.seed)
     groups = {"doubt": in_doubt.BESIDE, "crash": crashes.matrix(rng, args.full), "world": worlds.BESIDE,
               "quick-start": quick_start.BESIDE,
-              "rights": rights.IN + rights.KEPT_OUT + rights.TAKEN,
+              "rights": rights.IN + rights.KEPT_OUT + rights.TAKEN + rights.RENEWED,
               "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
               "two-clusters": two_clusters.BESIDE, "mutant": mutants.BESIDE,
               "topic-receipt": topic_receipts.beside(rng),

@@ -231,6 +231,7 @@ class SimCluster : public connectors::TxnCluster {
       : broker_(broker), topics_(std::move(topics)) {}
 
   void Reset() override {}
+  Result<bool> Renew() override { return false; }
   Result<std::string> ClusterId() override {
     if (!Ask()) return Fail(Unavailable("away"));
     return std::string(kClusterId);

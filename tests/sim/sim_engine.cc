@@ -77,7 +77,7 @@ LifeResult RunLife(io::SimFiles& files, const std::string& sql, const LifeOption
   auto make = [&](const std::string& pipeline, const std::string& instance,
                   const std::vector<protocol::Resolution>& words) {
     runtime::Factories factories =
-        app::MakeFactories(env, *plan, "/state", pipeline, instance, words);
+        app::MakeFactories(env, *plan, "/state", pipeline, instance, words, nullptr);
     if (options.make_delivery) {
       factories.delivery = [&](const std::string&, const std::vector<runtime::TargetSink>& sinks) {
         return options.make_delivery(env, sinks);

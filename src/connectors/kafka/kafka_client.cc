@@ -51,8 +51,15 @@ Status Fill(rd_kafka_conf_t* conf, const ClientConfig& config, ClientRole role,
   for (const ClientProperty& property : defaults) WEIR_RETURN_IF_ERROR(Set(conf, property));
   if (NeedsCaProbe(config.properties))
     WEIR_RETURN_IF_ERROR(Set(conf, {"ssl.ca.location", "probe"}));
-  for (const ClientProperty& property : config.properties)
-    WEIR_RETURN_IF_ERROR(Set(conf, property).WithContext("properties." + property.name));
+  for (const ClientProperty& property : config.properties) {
+    const Status status = Set(conf, property);
+    if (status.ok()) continue;
+    // The library's text may quote the value, and what a reference stands for is never shown.
+    return property.written.empty()
+               ? status.WithContext("properties." + property.name)
+               : Status(Code::kInvalid, "properties." + property.name + ": the value of " +
+                                            property.written + " is not allowed");
+  }
   for (const ClientProperty& property : extra) {
     const Status status = Set(conf, property);
     CHECK(status.ok());  // weir's own

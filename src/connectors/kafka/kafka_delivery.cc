@@ -68,6 +68,8 @@ flow::DeliveryTraits KafkaDelivery::Traits() const {
 }
 
 Status KafkaDelivery::OpenProducer() {
+  WEIR_ASSIGN_OR_RETURN(const bool renewed, cluster_->Renew());
+  if (renewed) next_.reset();
   producer_ = std::move(next_);
   if (producer_ != nullptr) return Status::Ok();
   if (cluster_id_.empty()) {

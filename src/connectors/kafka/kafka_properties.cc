@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "connectors/kafka/kafka_client.h"
 
@@ -179,17 +180,42 @@ ClientConfig ClientConfigOf(const plan::TableDef& table) {
     const std::string property = name.substr(kPrefix.size());
     // With group-offsets: what a group without offsets means. The handle's own is always `error`.
     if (property == kResetProperty) continue;
-    config.properties.push_back({property, value.text});
+    config.properties.push_back(
+        {property, value.text, value.text == value.written ? "" : value.written});
     // What comes from a reference is shown nowhere.
     if (property == "sasl.username" && value.text == value.written) config.shown_user = value.text;
   }
   return config;
 }
 
-ClientConfig ClientConfigOf(const plan::TableDef& table, io::Files& files, io::Clock& clock) {
+Status ClientConfig::Renew() {
+  CHECK(references != nullptr);
+  const uint64_t now = references->generation();  // before: a signal meanwhile counts again
+  std::vector<ClientProperty> renewed = properties;
+  for (ClientProperty& property : renewed) {
+    if (property.written.empty()) continue;
+    plan::Expansion expansion = references->Expand(property.written);
+    if (!expansion.error.empty()) {
+      return Status(Code::kUnavailable,
+                    "properties." + property.name + " cannot be read again: " + expansion.error);
+    }
+    property.value = std::move(expansion.text);
+  }
+  properties = std::move(renewed);
+  generation = now;
+  return Status::Ok();
+}
+
+ClientConfig ClientConfigOf(const plan::TableDef& table, const io::Env& env,
+                            std::shared_ptr<const plan::References> references) {
   constexpr uint64_t kTokenBytesMax = 64 << 10;
   ClientConfig config = ClientConfigOf(table);
+  // What the SQL's text was expanded to is of the first generation: of before the first signal.
+  config.generation = references == nullptr ? 0 : plan::References::kFirst;
+  config.references = std::move(references);
   if (!table.options.Has("weir.oauthbearer.token-file")) return config;
+  io::Files& files = env.files;
+  io::Clock& clock = env.clock;
   const std::string path = table.options.String("weir.oauthbearer.token-file");
   config.token = [&files, path]() -> Result<std::string> {
     WEIR_ASSIGN_OR_RETURN(const std::string text, io::ReadFile(files, path, kTokenBytesMax));

@@ -6,21 +6,23 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
-#include "io/clock.h"
-#include "io/files.h"
+#include "io/env.h"
 #include "plan/plan.h"
+#include "plan/references.h"
 
 namespace weir::connectors {
 
 struct ClientProperty {
   std::string name;  // librdkafka's or Java's, where librdkafka knows both
   std::string value;
+  std::string written = {};  // with its references, "" where it has none
 };
 
 // All that a handle to one cluster is made of. Holds secrets: printed nowhere.
@@ -30,13 +32,24 @@ struct ClientConfig {
   std::function<Result<std::string>()> token;
   std::function<int64_t()> wall_ms;  // with token: when it ends is data of the token
   std::string shown_user;            // sasl.username, where the SQL itself says it: for messages
+  // Where properties that are given by reference are read again; null: they are not.
+  std::shared_ptr<const plan::References> references;
+  uint64_t generation = 0;  // of the references, when they were read
+
+  // SIGHUP has said that secrets and certificates may be others: what is made of this config from
+  // now on should be made after Renew. Certificates are read by the library, for each handle.
+  bool Old() const { return references != nullptr && references->generation() != generation; }
+  // All or nothing. kUnavailable names the reference that cannot be read; it is Old still.
+  Status Renew();
   bool operator==(const ClientConfig& other) const;  // the properties
 };
 
 // What the table's user has set, names without "properties.". `table` is checked.
 ClientConfig ClientConfigOf(const plan::TableDef& table);
-// With the token of SASL OAUTHBEARER, read from its file whenever one is wanted. Both outlive it.
-ClientConfig ClientConfigOf(const plan::TableDef& table, io::Files& files, io::Clock& clock);
+// With the token of SASL OAUTHBEARER, read from its file whenever one is wanted, and with where
+// its references are read again. `env` outlives it.
+ClientConfig ClientConfigOf(const plan::TableDef& table, const io::Env& env,
+                            std::shared_ptr<const plan::References> references);
 
 enum class ClientRole {
   kConsumer,  // reads; manual assignment

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <memory>
+
 #include "connectors/kafka/kafka_client.h"
 #include "connectors/testing/connector_world.h"
 
@@ -98,6 +101,47 @@ TEST_CASE("a token says when it ends and whose it is") {
   CHECK(TokenSubject(token) == "alice");
   CHECK(TokenEndMs("opaque") == std::nullopt);
   CHECK(TokenSubject("opaque") == "");
+}
+
+TEST_CASE("what came from a reference is read again, all of it or nothing") {
+  std::map<std::string, std::string, std::less<>> files = {{"user", "ann"}, {"pw", "one"}};
+  const auto references = std::make_shared<plan::References>(
+      [&](std::string_view, std::string_view name) -> Result<std::string> {
+        const auto found = files.find(name);
+        if (found == files.end()) return Fail(Code::kNotFound, "no such file");
+        return found->second;
+      });
+  ClientConfig config;
+  config.properties = {{"client.id", "x"},
+                       {"sasl.username", "ann", "${file:user}"},
+                       {"sasl.password", "one", "${file:pw}"}};
+  config.references = references;
+  config.generation = plan::References::kFirst;
+  CHECK_FALSE(config.Old());
+  files = {{"user", "bob"}};
+  references->Renew();
+  CHECK(config.Old());
+  const Status status = config.Renew();
+  CHECK(status.code() == Code::kUnavailable);
+  CHECK(status.message() ==
+        "properties.sasl.password cannot be read again: ${file:pw}: no such file");
+  CHECK(config.properties[1].value == "ann");
+  CHECK(config.Old());
+  files["pw"] = "two";
+  REQUIRE(config.Renew().ok());
+  CHECK_FALSE(config.Old());
+  CHECK(config.properties[0].value == "x");
+  CHECK(config.properties[1].value == "bob");
+  CHECK(config.properties[2].value == "two");
+}
+
+TEST_CASE("what the library says about a value does not show what a reference stands for") {
+  ClientConfig config;
+  config.properties = {{"security.protocol", "s3cret", "${file:protocol}"}};
+  const auto handle = KafkaHandle::Create(config, ClientRole::kAdmin);
+  REQUIRE_FALSE(handle.has_value());
+  CHECK(handle.error().message().find("${file:protocol}") != std::string::npos);
+  CHECK(handle.error().message().find("s3cret") == std::string::npos);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ bool KafkaSource::Word(protocol::Verb verb, const std::string& subject) const {
 void KafkaSource::PostSurvey(int64_t now_ns) {
   SurveyQuestion question;
   question.first = !resolved_;
+  question.generation = client_.generation;
   const int64_t discovery_ms = options_.reading.discovery_interval_ms;
   // A bounded input's partitions are those of its first start.
   const bool bounded = options_.reading.end.mode != KafkaOffsets::Mode::kUnbounded;
@@ -77,6 +78,11 @@ void KafkaSource::OnSurvey(const SurveyQuestion& question, const Survey& survey,
       next_discovery_ns_ = now_ns + options_.reading.discovery_interval_ms * kNsPerMs;
     AddNewPartitions(question, survey);
     RecordTopics(question, survey, Judge(survey, asked_ns));
+    if (survey.renewed) {
+      client_ = *survey.renewed;
+      reader_.reset();  // made anew below, at the read positions
+      LogInfo("secrets_renewed", {{"source", options_.table}});
+    }
     AssignReadable();
     news_ = true;
   }
@@ -231,8 +237,7 @@ void KafkaSource::AssignReadable() {
   if (reader_ == nullptr || limits.queue_kbytes * 2 <= limits_.queue_kbytes) {
     // Queue sizes are a handle's, so many new partitions make a new one, at the read positions.
     reader_.reset();
-    auto reader =
-        KafkaReader::Create(options_.client, options_.group, limits, env_.completions.event_fd());
+    auto reader = KafkaReader::Create(client_, options_.group, limits, env_.completions.event_fd());
     if (!reader.has_value()) {
       trouble_ = reader.error().message();
       for (const auto& p : partitions_) {

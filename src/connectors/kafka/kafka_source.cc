@@ -23,6 +23,8 @@ KafkaSource::KafkaSource(const io::Env& env, KafkaSourceOptions options,
     : env_(env),
       options_(std::move(options)),
       rows_(std::move(rows)),
+      client_(options_.client),
+      seen_generation_(client_.generation),
       surveyor_(std::make_unique<Surveyor>(options_.client, options_.reading)),
       worker_(env.new_worker("kafka-survey", env.completions)) {}
 
@@ -84,6 +86,12 @@ Status KafkaSource::Discover(std::vector<flow::PartitionInfo>& found) {
 
 void KafkaSource::Tick() {
   const int64_t now_ns = env_.clock.MonotonicNs();
+  // A survey tries what the secrets are now, at once; reading goes on until then. One that runs
+  // already may have read them before the signal.
+  if (!survey_running_ && client_.Old() && client_.references->generation() != seen_generation_) {
+    seen_generation_ = client_.references->generation();
+    next_survey_ns_ = now_ns;
+  }
   if (!survey_running_ && now_ns >= next_survey_ns_) PostSurvey(now_ns);
   if (reader_ == nullptr || now_ns < next_poll_ns_) return;
   next_poll_ns_ = now_ns + kPollMs * kNsPerMs;

@@ -117,6 +117,8 @@ class KafkaSource : public flow::Source {
   size_t announced_ = 0;
   bool news_ = false;  // Discover or MayRead would say something new
 
+  ClientConfig client_;           // what reader_ is made of
+  uint64_t seen_generation_ = 0;  // of its references, when a survey was last asked for that
   std::unique_ptr<KafkaReader> reader_;
   ReaderLimits limits_;
   bool survey_running_ = false;

@@ -28,13 +28,13 @@ Surveyor::Surveyor(ClientConfig config, KafkaReading reading)
   pattern_ = std::move(*pattern);
 }
 
-void Surveyor::SetConfig(ClientConfig config) {
-  config_ = std::move(config);
-  handle_.reset();
-}
-
 Survey Surveyor::Ask(const SurveyQuestion& question) {
   Survey survey;
+  if (config_.Old()) {
+    handle_.reset();
+    survey.status = config_.Renew();
+    if (!survey.status.ok()) return survey;
+  }
   if (handle_ == nullptr) {
     auto handle = KafkaHandle::Create(config_, ClientRole::kAdmin, {});
     if (!handle.has_value()) {
@@ -46,7 +46,9 @@ Survey Surveyor::Ask(const SurveyQuestion& question) {
   survey.status = AskTopicsOf(question, survey);
   if (survey.status.ok()) survey.status = AskLogs(survey);
   if (survey.status.ok() && question.first) survey.status = AskModes(survey);
-  if (survey.status.ok()) handle_->reason().Clear();
+  if (!survey.status.ok()) return survey;
+  handle_->reason().Clear();
+  if (config_.generation != question.generation) survey.renewed = config_;
   return survey;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct SurveyQuestion {
   bool discover = true;            // look for topics of the pattern, too
   // The first start: where each partition begins, and where it ends.
   bool first = false;
+  uint64_t generation = 0;  // of the asker's own client config
 };
 
 struct Survey {
@@ -36,6 +38,8 @@ struct Survey {
   std::vector<TopicFacts> topics;                 // known and found, by name; each with its status
   std::map<TopicPartition, LogFacts> logs;        // of every partition of the topics that are OK
   std::map<TopicPartition, int64_t> start, stop;  // `first`; stop only when bounded
+  // With it the cluster has answered, and the asker's own is older.
+  std::optional<ClientConfig> renewed;
 };
 
 class Surveyor {
@@ -43,8 +47,6 @@ class Surveyor {
   Surveyor(ClientConfig config, KafkaReading reading);
   // Blocks for a few requests, each at most kRequestMs.
   Survey Ask(const SurveyQuestion& question);
-  // From the next Ask on. Not while one runs.
-  void SetConfig(ClientConfig config);
 
   static constexpr int kRequestMs = 5000;
 

@@ -52,11 +52,12 @@ std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table) {
 
 Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
     const io::Env& env, const std::string& name, const std::string& pipeline,
-    const std::vector<const plan::TableDef*>& tables, const std::shared_ptr<TopicLimits>& limits) {
+    const std::vector<const plan::TableDef*>& tables, const std::shared_ptr<TopicLimits>& limits,
+    const std::shared_ptr<const plan::References>& references) {
   WEIR_RETURN_IF_ERROR(CheckAgreement(tables));
   const plan::TableDef& first = *tables.front();
   RdClusterOptions cluster;
-  cluster.config = ClientConfigOf(first, env.files, env.clock);
+  cluster.config = ClientConfigOf(first, env, references);
   cluster.limits = limits;
   WEIR_ASSIGN_OR_RETURN(cluster.receipt_topic,
                         ReceiptTopicOf(first.options.String("weir.receipt")));

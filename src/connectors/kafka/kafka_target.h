@@ -12,6 +12,7 @@
 #include "flow/delivery.h"
 #include "io/env.h"
 #include "plan/plan.h"
+#include "plan/references.h"
 
 namespace weir::connectors {
 
@@ -23,7 +24,8 @@ std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table);
 // recorded it: weir-INSTANCE. kInvalid: the tables disagree about what a cluster has only one of.
 Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
     const io::Env& env, const std::string& name, const std::string& pipeline,
-    const std::vector<const plan::TableDef*>& tables, const std::shared_ptr<TopicLimits>& limits);
+    const std::vector<const plan::TableDef*>& tables, const std::shared_ptr<TopicLimits>& limits,
+    const std::shared_ptr<const plan::References>& references);
 
 }  // namespace weir::connectors
 

@@ -114,6 +114,7 @@ class MutantCluster : public TxnCluster {
       : shared_{mutant, std::move(cluster), nullptr, std::nullopt, ""} {}
 
   void Reset() override { shared_.cluster->Reset(); }
+  Result<bool> Renew() override { return shared_.cluster->Renew(); }
   Result<std::string> ClusterId() override { return shared_.cluster->ClusterId(); }
   Result<protocol::Whereabouts> Describe() override { return shared_.cluster->Describe(); }
   Result<std::unique_ptr<TxnProducer>> NewProducer(const std::string& name) override {

@@ -8,6 +8,7 @@ namespace weir::connectors {
 
 Result<protocol::Whereabouts> PlainDelivery::Look() {
   Close();
+  WEIR_ASSIGN_OR_RETURN([[maybe_unused]] const bool renewed, cluster_->Renew());
   // Without a name: no transactions.
   WEIR_ASSIGN_OR_RETURN(producer_, cluster_->NewProducer(""));
   WEIR_ASSIGN_OR_RETURN(topics_, cluster_->Describe());

@@ -33,6 +33,13 @@ class RdCluster : public TxnCluster {
     retention_ms_ = 0;
   }
 
+  Result<bool> Renew() override {
+    if (!options_.config.Old()) return false;
+    WEIR_RETURN_IF_ERROR(options_.config.Renew());
+    Reset();
+    return true;
+  }
+
   Result<std::string> ClusterId() override {
     WEIR_RETURN_IF_ERROR(Connect());
     WEIR_ASSIGN_OR_RETURN(std::string id, AskClusterId(*admin_, kAskMs));
@@ -247,7 +254,7 @@ class RdCluster : public TxnCluster {
   }
 
   io::Clock& clock_;
-  const RdClusterOptions options_;
+  RdClusterOptions options_;
   std::string group_;  // of the receipt, once it was asked for
   std::unique_ptr<KafkaHandle> admin_;
   int64_t learnt_ns_ = 0;

@@ -66,6 +66,9 @@ class TxnCluster {
   virtual ~TxnCluster() = default;
   // Forgets connections and what was learnt: the next call contacts whatever stands at the address.
   virtual void Reset() = 0;
+  // Before a session, never within one: secrets that may be old (SIGHUP) are read again. True: they
+  // were, and no session begins on what was made before.
+  virtual Result<bool> Renew() = 0;
   virtual Result<std::string> ClusterId() = 0;
   // Cluster, topic ids and partition counts (ends are 0). kNotFound names a topic that is missing.
   virtual Result<protocol::Whereabouts> Describe() = 0;

@@ -13,6 +13,9 @@ PASSWORDS = {
     "bob": "bob-pw-93d7aa10",  # PLAIN
     "dave": "dave-pw-c41e77b9",  # SCRAM, and no rights at all
     "mallory": "mallory-pw-0f6d2e88",  # nobody knows them
+    "erin": "erin-pw-3a90c5d7",  # SCRAM, made by the test that changes it
+    "erin's next": "erin-pw-next-b27f60e4",
+    "erin's wrong": "erin-pw-wrong-58d1c93f",
 }
 OAUTH_SUBJECT = "carol"
 
