@@ -181,7 +181,7 @@ if wants fuzz; then one fuzz fuzz_layer; fi
 
 echo
 echo "minutes"
-for name in build unit selftest tidy-self-test tidy threads upgrade sql examples qualify crash restart service disk kafka campaign sim model fuzz; do
+for name in build tidy-self-test "${all_layers[@]}"; do
   [ -n "${seconds[$name]:-}" ] || continue
   printf '  %-16s %5.1f\n' "$name" "$(python3 -c "print(${seconds[$name]} / 60)")"
 done

@@ -1,6 +1,8 @@
 #include "app/places.h"
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -140,12 +142,13 @@ void FindSharedOutputs(io::Files& files, const std::vector<Place>& places,
 
 // Whether a walk through an input has come by `file` (a real path, perhaps not made yet), by
 // whatever links.
-bool ComesBy(io::Files& files, const connectors::Listing& walk, const std::string& file) {
+bool ComesBy(io::Files& files, const connectors::Listing& listing, const connectors::Walk& walk,
+             const std::string& file) {
   const auto is = [](const auto& listed, const io::FileStat& stat) {
     return listed.device == stat.device && listed.inode == stat.inode;
   };
   if (const auto stat = files.Stat(file)) {
-    for (const connectors::InputFile& listed : walk.files) {
+    for (const connectors::InputFile& listed : listing.files) {
       if (is(listed.stat, *stat)) return true;
     }
   }
@@ -171,23 +174,25 @@ bool ComesBy(io::Files& files, const connectors::Listing& walk, const std::strin
   return false;
 }
 
-// A file of each depth that a state directory has.
-std::vector<std::string> FilesOfState(const std::string& state) {
-  std::vector<std::string> out;
-  for (const char* name : {"state.db", "dead/t.jsonl", "spool/t/1.seg"})
-    out.push_back(io::JoinPath(state, name));
-  return out;
-}
-
-Diagnostic WritesWhereReads(const Place& sink, const Place& source) {
-  return At(*sink.table, sink.table->name + " writes where " + source.table->name + " reads",
-            "the pipeline would read its own output");
-}
-
-Diagnostic StateWhereReads(const std::string& state, const Place& source) {
-  return At(*source.table,
-            "the state directory " + state + " lies where " + source.table->name + " reads",
-            "give the input a directory of its own, or move the state with --data-dir");
+// The outputs, and the state directory, that lie where `source` reads.
+void FindReadBack(io::Files& files, const Place& source, const std::vector<Place>& places,
+                  const std::string& state,
+                  const std::function<bool(const std::string& file)>& reads,
+                  std::vector<Diagnostic>* out) {
+  for (const Place& sink : places) {
+    if (!sink.output || !reads(ExampleFile(files, sink))) continue;
+    out->push_back(At(*sink.table,
+                      sink.table->name + " writes where " + source.table->name + " reads",
+                      "the pipeline would read its own output"));
+  }
+  // A file of each depth that a state directory has.
+  const bool reads_state = std::ranges::any_of(
+      std::initializer_list<const char*>{"state.db", "dead/t.jsonl", "spool/t/1.seg"},
+      [&](const char* name) { return reads(io::JoinPath(state, name)); });
+  if (!reads_state) return;
+  out->push_back(At(*source.table,
+                    "the state directory " + state + " lies where " + source.table->name + " reads",
+                    "give the input a directory of its own, or move the state with --data-dir"));
 }
 
 }  // namespace
@@ -206,15 +211,9 @@ std::vector<Diagnostic> FindSharedPlaces(io::Files& files, const plan::Plan& pla
                        "that is weir's own: write somewhere else"));
     }
     if (place.output) continue;
-    for (const Place& sink : places) {
-      if (!sink.output || !Reads(files, place.path, ExampleFile(files, sink))) continue;
-      out.push_back(WritesWhereReads(sink, place));
-    }
-    if (std::ranges::any_of(FilesOfState(state), [&](const std::string& file) {
-          return Reads(files, place.path, file);
-        })) {
-      out.push_back(StateWhereReads(state, place));
-    }
+    FindReadBack(
+        files, place, places, state,
+        [&](const std::string& file) { return Reads(files, place.path, file); }, &out);
   }
   return out;
 }
@@ -226,15 +225,12 @@ std::vector<Diagnostic> FindLinkedPlaces(io::Files& files, const plan::Plan& pla
   std::vector<Diagnostic> out;
   for (const Place& place : places) {
     if (place.output) continue;
-    const connectors::Listing walk = connectors::ListInputs(files, files.AbsolutePath(place.path));
-    for (const Place& sink : places) {
-      if (sink.output && ComesBy(files, walk, ExampleFile(files, sink)))
-        out.push_back(WritesWhereReads(sink, place));
-    }
-    if (std::ranges::any_of(FilesOfState(state),
-                            [&](const std::string& file) { return ComesBy(files, walk, file); })) {
-      out.push_back(StateWhereReads(state, place));
-    }
+    connectors::Walk walk;
+    const connectors::Listing listing =
+        connectors::ListInputs(files, files.AbsolutePath(place.path), &walk);
+    FindReadBack(
+        files, place, places, state,
+        [&](const std::string& file) { return ComesBy(files, listing, walk, file); }, &out);
   }
   return out;
 }

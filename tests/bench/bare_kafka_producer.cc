@@ -1,25 +1,20 @@
 // bare_kafka_producer SERVERS TOPIC FILE BATCH: what librdkafka alone delivers: each line of the
 // file as a record, in transactions of BATCH records by one producer, one after the other. Prints
 // records, bytes of values, and milliseconds from the first transaction's begin to the last commit.
-#include <rdkafka.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
-#include <utility>
-#include <vector>
+
+#include "bare_kafka.h"
+
+using bare::Die;
 
 namespace {
 
 constexpr int kWaitMs = 60'000;
-
-[[noreturn]] void Die(const std::string& why) {
-  std::fprintf(stderr, "bare_kafka_producer: %s\n", why.c_str());
-  std::exit(1);
-}
 
 void Must(rd_kafka_error_t* error) {
   if (error != nullptr) Die(rd_kafka_error_string(error));
@@ -30,20 +25,13 @@ void OnDelivery(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
 }
 
 rd_kafka_t* NewProducer(const std::string& servers) {
-  char why[512];
-  rd_kafka_conf_t* conf = rd_kafka_conf_new();
-  const std::pair<const char*, std::string> settings[] = {
-      {"bootstrap.servers", servers},
-      {"transactional.id", "bare-" + std::to_string(std::rand())},
-      {"queue.buffering.max.kbytes", "16384"},
-      {"queue.buffering.max.messages", "50000"}};
-  for (const auto& [name, value] : settings) {
-    if (rd_kafka_conf_set(conf, name, value.c_str(), why, sizeof why) != RD_KAFKA_CONF_OK) Die(why);
-  }
+  rd_kafka_conf_t* conf =
+      bare::NewConfig({{"bootstrap.servers", servers},
+                       {"transactional.id", "bare-" + std::to_string(std::rand())},
+                       {"queue.buffering.max.kbytes", "16384"},
+                       {"queue.buffering.max.messages", "50000"}});
   rd_kafka_conf_set_dr_msg_cb(conf, &OnDelivery);
-  rd_kafka_t* rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
-  if (rk == nullptr) Die(why);
-  return rk;
+  return bare::NewClient(RD_KAFKA_PRODUCER, conf);
 }
 
 void Produce(rd_kafka_t* rk, const char* topic, const std::string& line) {

@@ -39,9 +39,7 @@ INSERT INTO out SELECT line FROM lines;
 
 def cpu_of(pid):
     """CPU-seconds of a process that runs."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        words = f.read().rsplit(") ", 1)[1].split()
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return bench.ticks_of(pid) / os.sysconf("SC_CLK_TCK")
 
 
 def percentile(values, share):

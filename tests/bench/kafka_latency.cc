@@ -2,23 +2,19 @@
 // them: the clock then minus the record's timestamp, which the pipeline between must have kept.
 // Reads from the end of each partition on. Prints records, and p50, p99 and the maximum in
 // milliseconds.
-#include <rdkafka.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <utility>
 #include <vector>
 
-namespace {
+#include "bare_kafka.h"
 
-[[noreturn]] void Die(const std::string& why) {
-  std::fprintf(stderr, "kafka_latency: %s\n", why.c_str());
-  std::exit(1);
-}
+using bare::Die;
+
+namespace {
 
 int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -27,32 +23,23 @@ int64_t NowMs() {
 }
 
 rd_kafka_t* NewConsumer(const std::string& servers) {
-  char why[512];
-  rd_kafka_conf_t* conf = rd_kafka_conf_new();
-  const std::pair<const char*, std::string> settings[] = {
-      {"bootstrap.servers", servers},        {"group.id", "latency"},
-      {"isolation.level", "read_committed"}, {"enable.auto.commit", "false"},
-      {"fetch.wait.max.ms", "10"},           {"fetch.queue.backoff.ms", "10"}};
-  for (const auto& [name, value] : settings) {
-    if (rd_kafka_conf_set(conf, name, value.c_str(), why, sizeof why) != RD_KAFKA_CONF_OK) Die(why);
-  }
-  rd_kafka_t* rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
-  if (rk == nullptr) Die(why);
+  rd_kafka_t* rk =
+      bare::NewClient(RD_KAFKA_CONSUMER, bare::NewConfig({{"bootstrap.servers", servers},
+                                                          {"group.id", "latency"},
+                                                          {"isolation.level", "read_committed"},
+                                                          {"enable.auto.commit", "false"},
+                                                          {"fetch.wait.max.ms", "10"},
+                                                          {"fetch.queue.backoff.ms", "10"}}));
   rd_kafka_poll_set_consumer(rk);
   return rk;
 }
 
 void AssignAll(rd_kafka_t* rk, const char* name) {
   rd_kafka_topic_t* topic = rd_kafka_topic_new(rk, name, nullptr);
-  const rd_kafka_metadata_t* metadata = nullptr;
-  if (rd_kafka_metadata(rk, 0, topic, &metadata, 10'000) != RD_KAFKA_RESP_ERR_NO_ERROR ||
-      metadata->topic_cnt != 1 || metadata->topics[0].partition_cnt == 0)
-    Die("no such topic");
-  rd_kafka_topic_partition_list_t* list =
-      rd_kafka_topic_partition_list_new(metadata->topics[0].partition_cnt);
-  for (int p = 0; p < metadata->topics[0].partition_cnt; ++p)
+  const int partitions = bare::PartitionsOf(rk, topic);
+  rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(partitions);
+  for (int p = 0; p < partitions; ++p)
     rd_kafka_topic_partition_list_add(list, name, p)->offset = RD_KAFKA_OFFSET_END;
-  rd_kafka_metadata_destroy(metadata);
   rd_kafka_topic_destroy(topic);
   if (rd_kafka_assign(rk, list) != RD_KAFKA_RESP_ERR_NO_ERROR) Die("cannot assign");
   rd_kafka_topic_partition_list_destroy(list);

@@ -214,7 +214,8 @@ def version_of(subject):
 
 def run(report, args, work, binary):
     rng = random.Random(args.seed)
-    names = chaos.SHORT if args.short else chaos.LONG
+    names = chaos.SHORT if args.short else chaos.LONG  # what a verdict needs
+    chosen = args.only or names
     with Cluster(os.path.join(work, "cluster")) as cluster:
         print(f"# three brokers {VERSION} are ready", flush=True)
         campaign = Campaign(cluster, work, args, rng, binary)
@@ -225,10 +226,10 @@ def run(report, args, work, binary):
             return report.failed == failed
         try:
             alive = step("gates", campaign.gates)
-            order = chaos.schedule(args.only or names, rng)
+            order = chaos.schedule(chosen, rng)
             until = campaign.begun + args.minutes * 60
             while alive and (order or time.monotonic() < until and not args.short):
-                name = order.pop(0) if order else rng.choice(args.only or names)
+                name = order.pop(0) if order else rng.choice(chosen)
                 alive = step(f"fault-{len(campaign.faults) + 1}-{name}", campaign.one_fault, name)
             if alive:
                 alive = step("exact", campaign.close)

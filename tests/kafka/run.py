@@ -117,12 +117,9 @@ def main():
 
     def chosen(checks):
         return [check for check in checks if any(word in check[0] for word in args.only.split(","))]
-    for check in selftests.ALONE:
-        if args.only in f"selftest/{check.__name__}":
-            report.check(f"selftest/{check.__name__}", check)
-    for check in quick_start.ALONE:
-        if args.only in f"quick-start/{check.__name__}":
-            report.check(f"quick-start/{check.__name__}", check)
+    for name, check in chosen([(f"{group}/{check.__name__}", check) for group, checks in
+                               (("selftest", selftests.ALONE), ("quick-start", quick_start.ALONE)) for check in checks]):
+        report.check(name, check)
     versions = [args.version] + [v for v in OTHER_VERSIONS if args.full and not args.only and v != args.version]
     for version in versions:
         alone, beside = weir_checks(args, version)

@@ -265,9 +265,8 @@ def idle_writes_nothing(box):
         time.sleep(1)
 
         def written():
-            with open(f"/proc/{process.pid}/io", encoding="utf-8") as f:
-                counts = dict(line.split(": ") for line in f.read().splitlines())
-            return int(counts["wchar"]), int(counts["rchar"])
+            counts = _io(process)
+            return counts["wchar"], counts["rchar"]
 
         def epochs():
             return box.status("pipeline.sql")["sealed_epoch"]

@@ -64,7 +64,7 @@ std::string Unescape(std::string_view component) {
 
 class Lister {
  public:
-  explicit Lister(io::Files& files) : files_(files) {}
+  Lister(io::Files& files, Walk* walk) : files_(files), walk_(walk) {}
 
   Listing Take() {
     std::sort(out_.files.begin(), out_.files.end());
@@ -96,9 +96,9 @@ class Lister {
                size_t index, bool seen_pattern) {
     const bool last = index + 1 == components.size();
     const std::string_view component = components[index];
-    if (last) {
+    if (last && walk_ != nullptr) {
       if (const auto stat = files_.Stat(directory); stat.has_value())
-        out_.directories.push_back({stat->device, stat->inode, std::string(component)});
+        walk_->directories.push_back({stat->device, stat->inode, std::string(component)});
     }
     if (!HasPattern(component)) {
       const std::string path = io::JoinPath(directory, Unescape(component));
@@ -135,10 +135,10 @@ class Lister {
   // Gone between listing and looking is normal, as is a link that points at nothing; everything
   // else is worth a word.
   void Note(const std::string& path, const Status& status) {
-    if (status.code() == Code::kNotFound)
-      out_.nowhere.push_back(path);
-    else
+    if (status.code() != Code::kNotFound)
       out_.unreadable.push_back(status.message());
+    else if (walk_ != nullptr)
+      walk_->nowhere.push_back(path);
   }
 
   void AddAny(const std::string& path, const io::FileStat& stat) {
@@ -153,7 +153,7 @@ class Lister {
   void AddDirectory(const std::string& path, const io::FileStat& stat) {
     // A link that leads back up would never end; a directory that two links reach is read once.
     if (!directories_.insert({stat.device, stat.inode}).second) return;
-    out_.directories.push_back({stat.device, stat.inode, ""});
+    if (walk_ != nullptr) walk_->directories.push_back({stat.device, stat.inode, ""});
     const auto entries =
         files_.ListStats(path, [](std::string_view name) { return name.front() != '.'; });
     if (!entries.has_value()) return Note(path, entries.error());
@@ -168,6 +168,7 @@ class Lister {
   }
 
   io::Files& files_;
+  Walk* const walk_;  // null: nobody asks
   Listing out_;
   std::set<std::pair<uint64_t, uint64_t>> directories_;  // those that are read as a whole
 };
@@ -226,8 +227,8 @@ bool MatchComponent(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-Listing ListInputs(io::Files& files, const std::string& path) {
-  Lister lister(files);
+Listing ListInputs(io::Files& files, const std::string& path, Walk* walk) {
+  Lister lister(files, walk);
   // A file that is really called "a[1].log" is read as such.
   if (!HasPattern(path) || files.Exists(path)) {
     lister.Plain(path);

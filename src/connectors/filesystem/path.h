@@ -39,10 +39,14 @@ struct Listing {
   std::vector<std::string>
       unreadable;  // directories and files that could not be looked at, with the reason
   std::vector<std::string>
-      left_out;  // what is no file (a socket, a pipe, a device), found on the way
+      left_out;               // what is no file (a socket, a pipe, a device), found on the way
+  bool base_missing = false;  // the file, or the directory that a pattern begins with, is not there
+};
+
+// What a listing has come by on its way, for who looks for links (app/places).
+struct Walk {
   std::vector<ListedDirectory> directories;
   std::vector<std::string> nowhere;  // links that point at nothing yet
-  bool base_missing = false;  // the file, or the directory that a pattern begins with, is not there
 };
 
 // The regular files that `path` (absolute, of LocalPath) stands for, sorted by path, each once
@@ -52,8 +56,9 @@ struct Listing {
 //   in progress) a pattern     every match; a matching directory stands for the files below it
 // What is neither file nor directory (a socket, a pipe) is left out and named in `left_out`; where
 // `path` itself is one, in `unreadable`. A file that goes away meanwhile is not an error, nor is a
-// link that points at nothing.
-Listing ListInputs(io::Files& files, const std::string& path);
+// link that points at nothing. `walk` may be null: a follower lists many times a second, and asks
+// for none.
+Listing ListInputs(io::Files& files, const std::string& path, Walk* walk = nullptr);
 
 }  // namespace weir::connectors
 

@@ -14,8 +14,6 @@ namespace {
 // A third of the broker's default of seven days.
 constexpr int64_t kRefreshMs = 7 * 86400000LL / 3;
 
-Status Fault(io::FaultResult fault, std::string_view point) { return fault.ToStatus(point); }
-
 // Epochs and rows of ours that a scan has met, each once.
 class RowSet {
  public:
@@ -109,11 +107,11 @@ Result<flow::Fenced> KafkaDelivery::Fence(const std::vector<std::string>& ancest
     WEIR_RETURN_IF_ERROR(other->Init());
   }
   WEIR_RETURN_IF_ERROR(producer_->Init());
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_fence"), "deliver.after_fence"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_fence").ToStatus("deliver.after_fence"));
   flow::Fenced out;
   WEIR_RETURN_IF_ERROR(ReadReceipt(out));
   WEIR_RETURN_IF_ERROR(
-      Fault(WEIR_FAULT_POINT("deliver.after_receipt_read"), "deliver.after_receipt_read"));
+      WEIR_FAULT_POINT("deliver.after_receipt_read").ToStatus("deliver.after_receipt_read"));
   WEIR_ASSIGN_OR_RETURN(ends_, cluster_->AskEnds(looked_));
   out.at = ends_;
   return out;
@@ -164,7 +162,7 @@ Result<protocol::Whereabouts> KafkaDelivery::Deliver(const flow::SealedProof& pr
                                                      const flow::DeliveryRange& range,
                                                      flow::RowReader& rows) {
   CHECK(producer_ != nullptr && range.to.epoch <= proof.through());
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_begin"), "deliver.before_begin"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.before_begin").ToStatus("deliver.before_begin"));
   WEIR_RETURN_IF_ERROR(producer_->Begin());
   const Lineage lineage = proof.lineage();
   WEIR_ASSIGN_OR_RETURN(const uint64_t records,
@@ -186,12 +184,13 @@ Result<protocol::Whereabouts> KafkaDelivery::Deliver(const flow::SealedProof& pr
 
 // The receipt last: what it says is in the transaction already.
 Status KafkaDelivery::CommitReceipt(const protocol::Receipt& receipt) {
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_receipt"), "deliver.before_receipt"));
+  WEIR_RETURN_IF_ERROR(
+      WEIR_FAULT_POINT("deliver.before_receipt").ToStatus("deliver.before_receipt"));
   WEIR_RETURN_IF_ERROR(producer_->SendReceipt(Group(), rows_.front()->topic(),
                                               receipt.position.epoch,
                                               EncodeReceipt(receipt, options_.wall_ms())));
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.after_receipt"), "deliver.after_receipt"));
-  WEIR_RETURN_IF_ERROR(Fault(WEIR_FAULT_POINT("deliver.before_commit"), "deliver.before_commit"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_receipt").ToStatus("deliver.after_receipt"));
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.before_commit").ToStatus("deliver.before_commit"));
   return producer_->Commit();
 }
 

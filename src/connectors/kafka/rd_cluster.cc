@@ -80,12 +80,12 @@ class RdCluster : public TxnCluster {
       auto wait = Wait::kNone;
       auto receipts = AskGroup(group, &wait);
       if (receipts) return receipts;
-      // The library remembers the group's coordinator for metadata.max.age.ms, also after that
-      // broker has said that it is none: who failed to answer is not asked again by that memory.
+      // The library remembers the group's coordinator as long as it is asked for it, also after
+      // that broker has said that it is none: only a new handle asks who it is now.
       if (wait != Wait::kMarkers) Reset();
       if (wait == Wait::kNone || clock_.MonotonicNs() >= deadline_ns) return receipts;
       WEIR_RETURN_IF_ERROR(Connect());
-      admin_->Poll(wait == Wait::kMarkers ? kMarkersPauseMs : kCoordinatorPauseMs);
+      admin_->Poll(wait == Wait::kMarkers ? kPauseMs : kCoordinatorPauseMs);
     }
   }
 
@@ -119,7 +119,6 @@ class RdCluster : public TxnCluster {
 
  private:
   static constexpr int kPauseMs = 50;
-  static constexpr int kMarkersPauseMs = 50;
   static constexpr int kCoordinatorPauseMs = 500;
 
   // What a failed question for a receipt waits for.
