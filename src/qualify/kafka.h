@@ -4,8 +4,8 @@
 // The topic must be empty and have the partitions: then its end offsets are the records that are
 // there, and Flush holds them against what was sent. A reader of transactions sees the same.
 //
-// Reading: committed records only, from the beginning to the last stable offsets as they are when
-// Read is called, on a handle of its own, without a group.
+// Reading: committed records only, from the beginning to the end as it is when Read is called, on a
+// handle of its own, without a group. Open transactions are waited for, up to ten seconds.
 #ifndef WEIR_QUALIFY_KAFKA_H_
 #define WEIR_QUALIFY_KAFKA_H_
 

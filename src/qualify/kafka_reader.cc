@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "base/check.h"
 #include "connectors/kafka/kafka_admin.h"
@@ -19,6 +21,7 @@ using Topic = std::unique_ptr<rd_kafka_topic_t, KafkaFree<rd_kafka_topic_destroy
 constexpr int kAskMs = 10'000;
 constexpr int kBatchMs = 100;
 constexpr size_t kBatch = 2048;
+constexpr int64_t kSettleMs = 10'000;     // for open transactions to end
 constexpr int64_t kPatienceMs = 120'000;  // without any record
 
 struct Range {
@@ -60,20 +63,25 @@ class KafkaReader : public LayerReader {
   }
 
   Result<uint64_t> Mark() override {
-    WEIR_ASSIGN_OR_RETURN(const std::vector<Range> ranges, Ranges());
-    uint64_t sum = 0;
-    for (const Range& range : ranges) sum += static_cast<uint64_t>(range.end);
-    return sum;
+    WEIR_ASSIGN_OR_RETURN(const size_t partitions, Partitions());
+    WEIR_ASSIGN_OR_RETURN(const std::vector<int64_t> ends,
+                          Ask(OffsetQuestion::Kind::kLatest, partitions, true));
+    return static_cast<uint64_t>(std::accumulate(ends.begin(), ends.end(), int64_t{0}));
   }
 
   Status Read(const RowHandler& handle) override {
-    WEIR_ASSIGN_OR_RETURN(std::vector<Range> ranges, Ranges());
+    WEIR_ASSIGN_OR_RETURN(const size_t partitions, Partitions());
+    WEIR_ASSIGN_OR_RETURN(const std::vector<int64_t> begins,
+                          Ask(OffsetQuestion::Kind::kEarliest, partitions, true));
+    WEIR_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, SettledEnds(partitions));
+    std::vector<Range> ranges;
+    for (size_t i = 0; i < partitions; ++i)
+      ranges.push_back({.begin = begins[i], .end = ends[i], .open = begins[i] < ends[i]});
     const Topic topic(rd_kafka_topic_new(handle_->get(), topic_.c_str(), nullptr));
     CHECK(topic != nullptr);
     Consumption consumption(*handle_, topic.get());
     size_t open = 0;
     for (size_t i = 0; i < ranges.size(); ++i) {
-      ranges[i].open = ranges[i].begin < ranges[i].end;
       if (!ranges[i].open) continue;
       ++open;
       if (!consumption.Start(static_cast<int32_t>(i), ranges[i].begin))
@@ -130,24 +138,40 @@ class KafkaReader : public LayerReader {
     return Status::Ok();
   }
 
-  // Where each partition begins, and its last stable offset.
-  Result<std::vector<Range>> Ranges() {
+  Result<size_t> Partitions() {
     WEIR_ASSIGN_OR_RETURN(const std::vector<connectors::TopicFacts> facts,
                           connectors::AskTopics(*handle_, {topic_}, kAskMs));
     WEIR_RETURN_IF_ERROR(facts[0].status);
-    std::vector<Range> ranges(static_cast<size_t>(facts[0].partitions));
-    using Kind = OffsetQuestion::Kind;
-    for (const Kind kind : {Kind::kEarliest, Kind::kLatest}) {
-      std::vector<OffsetQuestion> questions;
-      connectors::AddQuestions(kind, topic_, ranges.size(), questions);
-      WEIR_ASSIGN_OR_RETURN(const std::vector<OffsetAnswer> answers,
-                            connectors::AskOffsets(*handle_, questions, true, kAskMs));
-      for (size_t i = 0; i < ranges.size(); ++i) {
-        WEIR_RETURN_IF_ERROR(answers[i].status);
-        (kind == Kind::kLatest ? ranges[i].end : ranges[i].begin) = answers[i].offset;
-      }
+    return static_cast<size_t>(facts[0].partitions);
+  }
+
+  // One offset per partition.
+  Result<std::vector<int64_t>> Ask(OffsetQuestion::Kind kind, size_t partitions,
+                                   bool read_committed) {
+    std::vector<OffsetQuestion> questions;
+    connectors::AddQuestions(kind, topic_, partitions, questions);
+    WEIR_ASSIGN_OR_RETURN(const std::vector<OffsetAnswer> answers,
+                          connectors::AskOffsets(*handle_, questions, read_committed, kAskMs));
+    std::vector<int64_t> offsets;
+    for (const OffsetAnswer& answer : answers) {
+      WEIR_RETURN_IF_ERROR(answer.status);
+      offsets.push_back(answer.offset);
     }
-    return ranges;
+    return offsets;
+  }
+
+  // The last stable offsets, once every transaction that is open now has ended: the answer to a
+  // commit comes before its markers (kafka-facts.md, c5). One that stays open ends the reading.
+  Result<std::vector<int64_t>> SettledEnds(size_t partitions) {
+    const auto kind = OffsetQuestion::Kind::kLatest;
+    WEIR_ASSIGN_OR_RETURN(const std::vector<int64_t> high, Ask(kind, partitions, false));
+    const int64_t deadline_ns = clock_.MonotonicNs() + kSettleMs * 1'000'000;
+    for (;;) {
+      WEIR_ASSIGN_OR_RETURN(std::vector<int64_t> stable, Ask(kind, partitions, true));
+      const bool settled = std::ranges::equal(stable, high, std::ranges::greater_equal());
+      if (settled || clock_.MonotonicNs() >= deadline_ns) return stable;
+      handle_->Poll(kBatchMs);
+    }
   }
 
   io::Clock& clock_;

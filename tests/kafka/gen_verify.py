@@ -1,5 +1,6 @@
 """weir gen into topics and weir verify over them, on real brokers. Kafka's own client is the second opinion: what it reads
 is held against the files that gen writes for the same seed."""
+import base64
 import json
 import os
 import shutil
@@ -76,13 +77,40 @@ def gen_into_a_topic(cluster, topic):
     require_topic(cluster, topic, weir, lines)
     where = ["--raw", "kafka:" + topic, *servers(cluster)]
     require_faults(verify(weir, "t.ledger", *where, want=0), {})
-    # A transaction that was aborted is not there for anybody; one that is open holds nobody up.
+    # A transaction that was aborted is not there for anybody.
     cluster.tool.produce(topic=topic, transactional_id="gen-verify", end="abort",
                          records=[{"partition": 0, "value": "aborted"}])
     require_faults(verify(weir, "t.ledger", *where, want=0), {})
     again = weir("gen", "u.ledger", "--to", "kafka:" + topic, *servers(cluster), *GEN, want=73)
     if topic not in again.err or os.path.exists(os.path.join(weir.cwd, "u.ledger")):
         raise Failure("a topic that holds records was not refused by its name", weir.log())
+
+
+def verify_waits_for_what_is_open(cluster, topic):
+    """A transaction that is open when verify comes is waited for: the rows of a commit are shown after it was answered. One
+    that stays open ends the reading, and what stands behind it is missing."""
+    weir = prepared("open")
+    lines = files_of(weir)
+    tool = cluster.tool
+    tool.producer_open(server=cluster.bootstrap, name="open", transactional_id="gen-verify-open")
+    tool.producer_begin(name="open")
+    for p, values in lines.items():
+        for i in range(0, len(values), 1000):
+            tool.producer_send(name="open", topic=topic, records=[
+                {"partition": p, "value_b64": base64.b64encode(value).decode()} for value in values[i:i + 1000]])
+    words = ["verify", "files.ledger", "--raw", "kafka:" + topic, *servers(cluster), "--json"]
+    life = weir(*words, want=65)
+    require_faults(json.loads(life.out), {("raw", "missing"): sum(map(len, lines.values()))})
+    with weir.start(*words) as process:
+        time.sleep(1.5)
+        if not process.running():
+            raise Failure("an open transaction was not waited for", process.wait().log())
+        tool.ask("producer_commit", name="open")
+        life = process.wait()
+    tool.producer_close(name="open")
+    if life.code != 0:
+        raise Failure(f"verify ended with {life.code}", life.log())
+    require_faults(json.loads(life.out), {})
 
 
 def verify_says_no(cluster, topic):
@@ -265,7 +293,7 @@ def beside_a_running_pipeline(cluster, topic):
 
 
 ALONE = [once_over_a_bad_network]
-BESIDE = [beside_a_running_pipeline, gen_into_a_topic, verify_says_no, refused_with_the_reason,
+BESIDE = [beside_a_running_pipeline, gen_into_a_topic, verify_waits_for_what_is_open, verify_says_no, refused_with_the_reason,
           files_to_topics_killed_and_exact, topics_to_topics_killed_and_exact]
 
 

@@ -168,7 +168,7 @@ def isolation(cluster, topic):
     client.deliver(2)
     cluster.tool.producer_abort(name=client.name)
     client.deliver(3)
-    held_to_rows = {level: len(cluster.tool.rows(topic, cluster.directory, level)[0])
+    held_to_rows = {level: len(cluster.tool.rows(topic, cluster.directory, level, settle_s=0)[0])
                     for level in ("read_committed", "read_uncommitted")}
     expect(held_to_rows == {"read_committed": 6, "read_uncommitted": 18}, f"rows: {held_to_rows}")
     stable = cluster.tool.offsets(topic=topic, isolation="read_committed")["offsets"]
@@ -233,7 +233,7 @@ def late_requests_are_refused(cluster, topic):
         expect(answers and all(a.get("error") for a in answers), f"{name} was accepted: {answers}")
         fenced = (wire.INVALID_PRODUCER_EPOCH, wire.PRODUCER_FENCED)
         expect(name == "late-produce" or answers[0]["error"] in fenced, f"{name}: {answers}")
-    held_to_first = cluster.tool.rows(topic, cluster.directory)[0]
+    held_to_first = cluster.tool.rows(topic, cluster.directory, settle_s=0)[0]
     expect(len(held_to_first) == 6, "the late EndTxn committed something")
     expect("error" not in successor.commit(), "the successor's commit")
     successor.close()
@@ -251,7 +251,7 @@ def held_end_outlives_its_client(cluster, topic):
     faults.rule("held", "EndTxn", "hold", txid=client.txid)
     refused(client.commit(), "Timeout", "a held commit")
     client.close(now=True)
-    expect(len(cluster.tool.rows(topic, cluster.directory)[0]) == 0, "committed too early")
+    expect(len(cluster.tool.rows(topic, cluster.directory, settle_s=0)[0]) == 0, "committed too early")
     faults.release("held")
     processes.until("the released EndTxn commits", lambda: cluster.tool.transaction(
         transactional_id=client.txid)["state"] == "CompleteCommit", 20)

@@ -5,7 +5,6 @@
 """
 import argparse
 import glob
-import json
 import os
 import random
 import sys
@@ -99,13 +98,6 @@ def restarted_at_every_epoch(case, want):
     verify_life(weir)
 
 
-def finished(weir):
-    """What the directory says of the life that was killed last."""
-    life = weir("status", "pipeline.sql", "--json")
-    weir.lives.remove(life)  # it is no run: nothing of it is judged
-    return life.code == 0 and json.loads(life.out).get("last_run", {}).get("ended") == "finished"
-
-
 def killed_at_writes(case, want, full, rng):
     n, last_work = 1, None
     while True:
@@ -118,8 +110,7 @@ def killed_at_writes(case, want, full, rng):
             break
         if life.code != KILLED or not life.witness:
             raise Failure(f"killed at write {at}: ended with {life.code}", weir.log())
-        # Behind the finish marker all is out, and a rerun would be the next run of the job: it publishes again.
-        if not finished(weir):
+        if not weir.finished("pipeline.sql"):
             weir(*args, want=0)
         cases.require_same(want, cases.snapshot(case, work), f"killed at write {at} ({life.witness[-1]})", weir.log())
         verify_life(weir, balance=False)

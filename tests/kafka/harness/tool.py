@@ -73,14 +73,16 @@ class Tool:
             return said
         return command
 
-    def rows(self, topic, directory, isolation="read_committed", start=None, timeout=90):
-        """The records of a topic up to the end as it is now (read_committed: the last stable offset), as dicts, by
-        partition and offset; and where to go on: [records, next]."""
+    def rows(self, topic, directory, isolation="read_committed", start=None, timeout=90, settle_s=20):
+        """The records of a topic up to the end as it is now, as dicts, by partition and offset; and where to go on:
+        [records, next]. read_committed: what is open now is waited for, `settle_s` at most (0 where a test holds a
+        transaction open), for the answer to a commit comes before its markers."""
         path = os.path.join(directory, f".dump-{topic}-{next(self.numbers)}")
         # A broker may know of a topic before it leads its partitions.
         deadline = time.monotonic() + 30
         while True:
-            said = self.ask("dump", timeout, topic=topic, file=path, isolation=isolation, start=start or {})
+            said = self.ask("dump", timeout, topic=topic, file=path, isolation=isolation, start=start or {},
+                            settle_ms=1000 * settle_s)
             if "UnknownTopicOrPartition" not in said.get("error", "") or time.monotonic() > deadline:
                 break
             time.sleep(0.2)

@@ -162,6 +162,13 @@ class Weir:
             raise Failure(f"weir status --json printed no JSON: {error}", self.log()) from None
         return status
 
+    def finished(self, pipeline):
+        """Whether the last run has ended by itself, or was killed behind its finish marker: then all of it is out, and a
+        rerun would be the next run of the job, which publishes again. Who kills at a time or a write asks this first."""
+        life = self("status", pipeline, "--json")
+        self.lives.remove(life)  # it is no run: nothing of it is judged
+        return life.code == 0 and json.loads(life.out).get("last_run", {}).get("ended") == "finished"
+
     def log(self):
         return "\n".join(life.log() for life in self.lives[-6:])
 
