@@ -108,6 +108,7 @@ void Batch::ResetEmpty(uint32_t rows) {
   positions.clear();
   record_ms.clear();
   record_by_broker.clear();
+  upstream_watermarks.clear();
   partition = -1;
   source = {};
   end_position = 0;

@@ -178,6 +178,9 @@ class Batch {
   // 1970 or kNoRecordTime, and whether the broker's clock set it on arrival. Not inherited.
   std::vector<int64_t> record_ms;
   std::vector<uint8_t> record_by_broker;
+  // Raw batches of a source whose records may carry a watermark (weir-wm), else empty:
+  // kWatermarkNone where one carries none. Not inherited.
+  std::vector<TimestampMs> upstream_watermarks;
   // Per batch: where the rows come from. partition -1: not from a source (a fired window).
   int32_t partition = -1;
   std::string_view source;   // table name, owned by the plan

@@ -44,6 +44,8 @@ struct RowsAt {
   EpochId epoch = 0;
   uint64_t first = 0;  // number of the batch's row 0 in the epoch, from 1: row i is the position
                        // (epoch, first + i)
+  // store::FrozenSink::watermark of the sink in this epoch. Filled for a delivery only.
+  TimestampMs watermark = kWatermarkNone;
 };
 
 // Rows (from, to] of a target, read back from the spool, sink by sink within an epoch, in staged

@@ -42,6 +42,7 @@ class Deliveries::TargetReader : public flow::RowReader {
       WEIR_ASSIGN_OR_RETURN(const bool more, reader_->Next(at, out));
       if (more) {
         at->first += pieces_[at_].before;
+        at->watermark = pieces_[at_].watermark;
         return true;
       }
       reader_.reset();

@@ -23,7 +23,8 @@ ChosenRange ChooseRange(const std::vector<SealedRows>& epochs,
       const uint64_t part = std::min(e.rows[s] - done, take);
       if (part > 0) {
         out.by_sink[s] += part;
-        out.pieces.push_back({static_cast<int>(s), e.epoch, done, done + part, before});
+        out.pieces.push_back(
+            {static_cast<int>(s), e.epoch, done, done + part, before, e.watermarks[s]});
       }
       before += e.rows[s];
       skip -= done;

@@ -20,6 +20,7 @@ struct DeliveryPiece {
   EpochId epoch = 0;
   uint64_t from = 0, to = 0;
   uint64_t before = 0;
+  TimestampMs watermark = kWatermarkNone;  // of the sink in that epoch
 };
 
 struct ChosenRange {

@@ -7,7 +7,8 @@ namespace {
 
 using Position = protocol::TargetPosition;
 
-const std::vector<SealedRows> kEpochs = {{3, {4, 2}, 6}, {5, {0, 3}, 3}, {6, {5, 0}, 5}};
+const std::vector<SealedRows> kEpochs = {
+    {3, {4, 2}, 6, {30, 31}}, {5, {0, 3}, 3, {kWatermarkNone, 51}}, {6, {5, 0}, 5, {60, 0}}};
 
 TEST_CASE("delivery range: boundaries are free, contiguous, and never beyond what is sealed") {
   struct Case {
@@ -58,6 +59,13 @@ TEST_CASE("delivery range: whatever the size, deliveries in a row number each ro
     }
     CHECK(seen == want);
   }
+}
+
+TEST_CASE("delivery range: a piece brings the watermark of its sink in its epoch") {
+  std::vector<TimestampMs> got;
+  for (const DeliveryPiece& piece : ChooseRange(kEpochs, Position{3, 1}, 2, 100).pieces)
+    got.push_back(piece.watermark);
+  CHECK(got == std::vector<TimestampMs>{30, 31, 51, 60});
 }
 
 TEST_CASE("range sizer: learns what fits into the time, and halves what failed") {

@@ -129,6 +129,20 @@ void Graph::Resume(size_t scan) {
   FlushDead();
 }
 
+TimestampMs Graph::WatermarkOf(plan::NodeId node) const {
+  const NodeState& state = nodes_[node];
+  return state.scan >= 0 ? scans_[state.scan]->watermark() : state.watermark;
+}
+
+void Graph::NoteWatermarks() {
+  for (Sink& sink : sinks_) {
+    TimestampMs lowest = kWatermarkMax;
+    for (const plan::Input& input : sink.node->inputs)
+      lowest = std::min(lowest, WatermarkOf(input.node));
+    sink.watermark_at_cut = lowest == kWatermarkMax ? kWatermarkNone : lowest;
+  }
+}
+
 Result<Scan::Outcome> Graph::Poll(size_t scan) {
   for (NodeState& state : nodes_) {
     if (state.scan != static_cast<int>(scan)) continue;

@@ -26,6 +26,8 @@ struct Sink {
   store::Spool* spool = nullptr;           // == stage when the target is delivered to
   std::string target;                      // with spool
   std::unique_ptr<flow::DirectSink> direct;
+  // Of its inputs at the last cut, or as restored: what the rows of the epoch since then carry.
+  TimestampMs watermark_at_cut = kWatermarkNone;
 
   flow::NodeBooks& books() const { return stage != nullptr ? stage->books() : direct->books(); }
 };
@@ -53,6 +55,8 @@ class Graph {
   // Takes up a restored scan's watermark: what it had closed is closed, and the first rows that
   // fire now carry it.
   void Resume(size_t scan);
+  // Every sink's watermark is taken: its lowest input's. Dead letters have none.
+  void NoteWatermarks();
   // Reads and pushes one batch of `scan` through everything below it.
   Result<Scan::Outcome> Poll(size_t scan);
   // The first failure below a Poll; sticky.
@@ -97,6 +101,7 @@ class Graph {
   void Emit(plan::NodeId from, plan::Edge edge, const Batch& batch);
   void Deliver(plan::NodeId to, const Batch& batch);
   void Advance(plan::NodeId from, TimestampMs watermark);
+  TimestampMs WatermarkOf(plan::NodeId node) const;
   void CountWoke(NodeState& window, const Batch& late);
   void FailOnDead(const Batch& dead);
   void RecordError(Status status);

@@ -47,6 +47,10 @@ struct Scan::Reader : flow::Outputs {
     cursor = 0;
     next_selected = next_dead = next_non_row = 0;
   }
+  // The watermark that came with a row; kWatermarkNone: none did.
+  TimestampMs Upstream(uint32_t row) const {
+    return raw.upstream_watermarks.empty() ? kWatermarkNone : raw.upstream_watermarks[row];
+  }
   bool Consumed() const { return cursor == raw.rows() && next_non_row == raw.non_rows.size(); }
 };
 
@@ -138,8 +142,12 @@ void Scan::TakePeek(int index, const Reader& peek) {
   const int64_t wall_ms = clock_.WallMs();
   clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
   for (const uint32_t row : peek.selected) {
-    if (time.IsNull(row) || time.ints[row] > LatestOk(peek, row, wall_ms)) continue;
-    watermarks_.SetPeek(index, time.ints[row]);
+    const TimestampMs came = peek.Upstream(row);
+    const bool travels = came != kWatermarkNone;
+    if (!travels && time.IsNull(row)) continue;
+    const TimestampMs at = travels ? came : time.ints[row];
+    if (at > LatestOk(peek, row, wall_ms)) continue;
+    watermarks_.SetPeek(index, travels ? at + scan_.watermark_bound_ms : at);
     return;
   }
 }
@@ -247,11 +255,16 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
     if (run.Own() > limit) return row;
     watermark[row] = run.Before();
     rows.push_back(row);
-    if (!time.valid[row]) continue;
-    if (time.ints[row] > LatestOk(r, row, wall_ms)) {
+    const TimestampMs came = r.Upstream(row);
+    const bool travels = came != kWatermarkNone;
+    if (!travels && !time.valid[row]) continue;
+    const TimestampMs moved = travels ? came : time.ints[row];
+    if (moved > LatestOk(r, row, wall_ms)) {
       ++books_[flow::Count::kFutureSkew];
+    } else if (travels) {
+      run.AdvanceTo(moved);
     } else {
-      run.Advance(time.ints[row]);
+      run.Advance(moved);
     }
   }
   return r.raw.rows();

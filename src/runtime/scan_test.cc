@@ -15,6 +15,7 @@ struct Row {
   int64_t ts;
   bool dead = false;  // a record that cannot be decoded
   int64_t record_ms = kNoRecordTime;
+  TimestampMs upstream = kWatermarkNone;
 };
 
 using Files = std::vector<std::vector<Row>>;
@@ -25,6 +26,7 @@ struct Live {
   bool at_end = true;
   bool in_turns = false;
   bool by_broker = false;
+  bool upstream = false;  // rows may carry a watermark
 };
 
 // Partition i is files[i]; a position is a row number; saved blobs are "POSITION".
@@ -93,6 +95,7 @@ class MemorySource : public flow::Source {
       out.mutable_column(0).ints[rows] = row.ts;
       out.positions.resize(rows + 1);
       out.positions[rows] = static_cast<int64_t>(at);
+      if (live_ != nullptr && live_->upstream) out.upstream_watermarks.push_back(row.upstream);
       if (row.record_ms != kNoRecordTime) {
         out.record_ms.push_back(row.record_ms);
         out.record_by_broker.push_back(live_ != nullptr && live_->by_broker);
@@ -384,6 +387,31 @@ TEST_CASE("arrival is the broker's time where it set one, else the earlier of re
     REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
     CHECK(Take(*scan, out).size() == 1);
     CHECK(scan->books()[flow::Count::kFutureSkew] == c.skewed);
+  }
+}
+
+TEST_CASE("a watermark that came with a row stands for its event time, and is guarded like one") {
+  // Event times of a topic that was written by key: in no order. The bound is 5.
+  const std::vector<Row> one = {{300, false, kNoRecordTime, 90},
+                                {120, false, kNoRecordTime, 95},
+                                {110, false, kNoRecordTime, kWatermarkNone},
+                                {140, false, kNoRecordTime, 80},
+                                {500, false, kNoRecordTime, 1893457000000},
+                                {140, false, kNoRecordTime, 130}};
+  for (const uint32_t batch_rows : {1u, 4u, 2048u}) {
+    CAPTURE(batch_rows);
+    World world(Files{one, {{100, false, kNoRecordTime, 125}, {160, false, kNoRecordTime, 140}}});
+    world.live.emplace();
+    world.live->upstream = true;
+    NoState state;
+    Collector out;
+    auto scan = world.NewScan(batch_rows, 30000);
+    REQUIRE(scan->Open(state, kWatermarkNone, "").ok());
+    Take(*scan, out);
+    // Of the first partition: 90, 95, then 110 - 5 by the bound; 80 is behind; the far one is not
+    // believed; 130. Of the second: 125, 140.
+    CHECK(scan->watermark() == 130);
+    CHECK(scan->books()[flow::Count::kFutureSkew] == 1);
   }
 }
 

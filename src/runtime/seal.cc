@@ -40,11 +40,13 @@ void Engine::Cut() {
   for (Sink& sink : graph_->sinks()) {
     if (sink.stage == nullptr) continue;
     if (auto extent = sink.stage->Freeze(epoch.id, end_of_input))
-      epoch.sinks.push_back({sink.name, std::move(*extent), sink.target});
+      epoch.sinks.push_back({sink.name, std::move(*extent), sink.target,
+                             sink.spool == nullptr ? kWatermarkNone : sink.watermark_at_cut});
     flow::NodeBooks& books = sink.books();
     books[flow::Count::kSealed] = books[flow::Count::kStaged];
     if (sink.stage->acked_by_seal()) books[flow::Count::kAcked] = books[flow::Count::kSealed];
   }
+  graph_->NoteWatermarks();
   std::vector<flow::BucketDelta> deltas;
   const auto take = [&](const std::string& owner) {
     for (flow::BucketDelta& delta : deltas) epoch.state.push_back({owner, std::move(delta)});

@@ -277,6 +277,7 @@ Status Engine::Restore(const std::optional<store::SealedEpoch>& sealed) {
     if (!status.ok()) return status.WithContext("table " + std::string(scan->table_name()));
     graph_->Resume(i);
   }
+  graph_->NoteWatermarks();
   totals_at_start_ = CountTotals();
   read_bytes_at_start_ = snapshot().read_bytes;
   return Status::Ok();

@@ -21,8 +21,9 @@ constexpr int64_t kRunsKept = 1000;
 
 // With the run row, not when the directory is opened: a start that is refused leaves it to the weir
 // that wrote it. That one refuses it from here on.
-Status Store::Impl::MigrateFrom1() {
-  WEIR_RETURN_IF_ERROR(database->Execute(kMigrateFrom1Sql));
+Status Store::Impl::Migrate() {
+  if (database->user_version() == kFormatVersion) return Status::Ok();
+  if (database->user_version() == 1) WEIR_RETURN_IF_ERROR(database->Execute(kMigrateFrom1Sql));
   return database->Execute("PRAGMA user_version=" + std::to_string(kFormatVersion));
 }
 
@@ -109,7 +110,7 @@ Status Store::Impl::WriteBeginning(const Asked& asked, const std::string& reason
                                    std::optional<Digest256>& new_words) {
   const EpochId highest = HighestEpochSeen();
   LineageRow lineage;
-  if (database->user_version() == 1) WEIR_RETURN_IF_ERROR(MigrateFrom1());
+  WEIR_RETURN_IF_ERROR(Migrate());
   WEIR_ASSIGN_OR_RETURN(new_words, DigestWords());
   WEIR_RETURN_IF_ERROR(Run("DELETE FROM blob WHERE part < 0"));
   if (info.fresh) {
@@ -178,9 +179,9 @@ Status Store::BeginRun(const Asked& asked, const protocol::TakeoverDecision& dec
       written = impl.Transaction(write);
     }
     WEIR_RETURN_IF_ERROR(written);
-    if (impl.database->user_version() == 1) {
+    if (const int from = impl.database->user_version(); from != kFormatVersion) {
       LogInfo("state_upgraded",
-              {{"directory", impl.directory}, {"from", 1}, {"to", kFormatVersion}});
+              {{"directory", impl.directory}, {"from", from}, {"to", kFormatVersion}});
     }
     WEIR_RETURN_IF_ERROR(impl.Sticky(impl.LoadBeginning(fresh)));
     impl.words = new_words;

@@ -1,5 +1,6 @@
 #include "store/chain.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -54,6 +55,10 @@ std::string EncodeExtents(const std::vector<EpochExtent>& extents) {
     out.Varint(extent.rows);
     PutDigest(extent.digest, out);
   }
+  const auto timed = [](const EpochExtent& extent) { return extent.watermark != kWatermarkNone; };
+  if (std::ranges::any_of(extents, timed)) {
+    for (const EpochExtent& extent : extents) out.I64(extent.watermark);
+  }
   return out.Take();
 }
 
@@ -68,6 +73,9 @@ std::optional<std::vector<EpochExtent>> DecodeExtents(std::string_view bytes) {
     extent.rows = in.Varint();
     extent.digest = TakeDigest(in);
     extents.push_back(std::move(extent));
+  }
+  if (in.ok() && !in.AtEnd()) {
+    for (EpochExtent& extent : extents) extent.watermark = in.I64();
   }
   if (!in.ok() || !in.AtEnd()) return std::nullopt;
   return extents;

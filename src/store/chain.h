@@ -17,12 +17,14 @@
 namespace weir::store {
 
 // What one sink got in one epoch. epoch.extents: varint count, then for each
-//   bytes sink, bytes target, varint rows, digest 16 B (low, high).
+//   bytes sink, bytes target, varint rows, digest 16 B (low, high);
+// then, when one of them has a watermark (format 3), for each its watermark, I64.
 struct EpochExtent {
   std::string sink;
   std::string target;  // whose receipt proves the rows; "": the seal itself does (a local file)
   uint64_t rows = 0;
   Digest128 digest;
+  TimestampMs watermark = kWatermarkNone;  // FrozenSink::watermark
   bool operator==(const EpochExtent&) const = default;
 };
 std::string EncodeExtents(const std::vector<EpochExtent>& extents);

@@ -26,10 +26,13 @@ Result<std::vector<Store::EpochRows>> Store::EpochsWithRows(const std::vector<st
     EpochRows epoch;
     epoch.epoch = static_cast<EpochId>(query.Int(0));
     epoch.rows.assign(sinks.size(), 0);
+    epoch.watermarks.assign(sinks.size(), kWatermarkNone);
     for (const EpochExtent& extent : *extents) {
       const auto sink = std::find(sinks.begin(), sinks.end(), extent.sink);
       if (sink == sinks.end()) continue;
-      epoch.rows[static_cast<size_t>(sink - sinks.begin())] += extent.rows;
+      const auto at = static_cast<size_t>(sink - sinks.begin());
+      epoch.rows[at] += extent.rows;
+      epoch.watermarks[at] = extent.watermark;
       epoch.total += extent.rows;
     }
     if (epoch.total > 0) found.push_back(std::move(epoch));

@@ -1,5 +1,5 @@
 R"sql(
--- state.db, format 2. This file is included by schema.cc as one string (hence the first and the last line), and
+-- state.db, format 3. This file is included by schema.cc as one string (hence the first and the last line), and
 -- target.sql behind it.
 -- What an operator may read here is described in docs/state-format.md. Nobody but weir writes it.
 --

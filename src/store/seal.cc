@@ -139,7 +139,8 @@ Store::Impl::NewEpoch Store::Impl::PrepareEpoch(const FrozenEpoch& frozen) {
     stage.sink = sink.sink;
     stage.rows_total += sink.extent.rows;
     stage.blob = sink.extent.blob;
-    extents.push_back({sink.sink, TargetOf(sink), sink.extent.rows, sink.extent.digest});
+    extents.push_back(
+        {sink.sink, TargetOf(sink), sink.extent.rows, sink.extent.digest, sink.watermark});
     if (!extents.back().target.empty()) out.targets.insert(extents.back().target);
   }
   for (auto& [name, stage] : stages) out.head.stages.push_back(std::move(stage));

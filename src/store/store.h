@@ -33,7 +33,8 @@
 namespace weir::store {
 
 inline constexpr uint32_t kApplicationId = 0x77656972;  // "weir"
-inline constexpr int kFormatVersion = 2;                // PRAGMA user_version; 1: no table target
+inline constexpr int kFormatVersion =
+    3;  // PRAGMA user_version; 1: no table target; 2: no watermarks of sinks
 
 struct OpenOptions {
   std::string directory;
@@ -125,6 +126,9 @@ struct FrozenSink {
   flow::Extent extent;
   std::string target;  // whose receipt proves the rows (AckedNote::target). "": the sink's own name
                        // when it has a spool, else the seal is the proof
+  // The sink's watermark when the epoch before was cut: none of the rows is late that is above it
+  // (time.md, "Watermarks travel"). Kept for targets that pass it on.
+  TimestampMs watermark = kWatermarkNone;
 };
 
 struct FrozenState {
@@ -177,8 +181,9 @@ class Store {
   // most `limit`; rows by sink, in the order of `sinks`.
   struct EpochRows {
     EpochId epoch = 0;
-    std::vector<uint64_t> rows;
+    std::vector<uint64_t> rows;  // by sink, as asked
     uint64_t total = 0;
+    std::vector<TimestampMs> watermarks;  // by sink: FrozenSink::watermark
   };
   Result<std::vector<EpochRows>> EpochsWithRows(const std::vector<std::string>& sinks, EpochId from,
                                                 size_t limit) const;

@@ -109,7 +109,7 @@ struct Store::Impl {
 
   // ---- begin_run.cc ----
   using Claims = std::vector<std::pair<std::string, std::string>>;  // sink, absolute path
-  Status MigrateFrom1();
+  Status Migrate();
   Status WriteBeginning(const Asked& asked, const std::string& reason, EpochId base_if_fresh,
                         const Claims& new_claims, RunInfo& info,
                         std::optional<Digest256>& new_words);

@@ -123,6 +123,52 @@ TEST_CASE("store: a fresh run starts without A and F, and knows every name that 
   CHECK((*database)->QueryInt("SELECT count(*) FROM target").value() == 2);
 }
 
+TEST_CASE("store: an epoch keeps each sink's watermark; epochs of format 2 have none") {
+  World world;
+  const std::vector<std::string> asked = {"other", "out"};
+  const auto watermarks = [&](Store& store) {
+    std::vector<TimestampMs> got;
+    const auto epochs = store.EpochsWithRows(asked, 0, 10);
+    REQUIRE(epochs);
+    for (const Store::EpochRows& epoch : *epochs)
+      got.insert(got.end(), epoch.watermarks.begin(), epoch.watermarks.end());
+    return got;
+  };
+  {
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE(store);
+    REQUIRE((*store)->Seal(Frozen(1, 4, "kafka")).ok());  // as format 2 wrote it: no watermark
+  }
+  sqlite::OpenOptions options;
+  options.vfs = world.env().sqlite_vfs;
+  {
+    auto database = sqlite::Database::Open("/state/state.db", options);
+    REQUIRE(database);
+    REQUIRE((*database)->Execute("PRAGMA user_version=2").ok());
+  }
+  {
+    const auto store = Start(world.env(), AskedFor());
+    REQUIRE_MESSAGE(store, (store ? "" : store.error().message()));
+    FrozenEpoch second = Frozen(2, 3, "kafka");
+    second.sinks[0].watermark = 1234567;
+    FrozenSink other = second.sinks[0];
+    other.sink = "other";
+    other.watermark = -5;
+    second.sinks.push_back(other);
+    REQUIRE((*store)->Seal(second).ok());
+    CHECK(watermarks(**store) ==
+          std::vector<TimestampMs>{kWatermarkNone, kWatermarkNone, -5, 1234567});
+  }
+  const auto store = Start(world.env(), AskedFor());
+  REQUIRE(store);
+  CHECK(watermarks(**store) ==
+        std::vector<TimestampMs>{kWatermarkNone, kWatermarkNone, -5, 1234567});
+  CHECK(testing::CheckChain(world.env()).ok());
+  auto database = sqlite::Database::Open("/state/state.db", options);
+  REQUIRE(database);
+  CHECK((*database)->QueryInt("PRAGMA user_version").value() == kFormatVersion);
+}
+
 TEST_CASE("store: a directory of format 1 is upgraded by a start, whole or not at all") {
   for (uint64_t crash_at = 0; crash_at < 40; crash_at += 3) {
     World world;

@@ -31,6 +31,7 @@ import selftests  # noqa: E402
 import sources  # noqa: E402
 import topic_receipts  # noqa: E402
 import two_clusters  # noqa: E402
+import watermarks  # noqa: E402
 import worlds  # noqa: E402
 from harness.cluster import VERSION, Cluster  # noqa: E402
 from weirtest.report import Report  # noqa: E402
@@ -85,7 +86,7 @@ def weir_checks(args, version):
               "rights": rights.IN + rights.KEPT_OUT + rights.TAKEN + rights.RENEWED,
               "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
               "two-clusters": two_clusters.BESIDE, "mutant": mutants.BESIDE,
-              "topic-receipt": topic_receipts.beside(rng),
+              "watermarks": watermarks.CHECKS, "topic-receipt": topic_receipts.beside(rng),
               "connect": [check for check in rights.CONNECT if "no_right_to_the" not in check.__name__]}
     if args.full:
         groups["world"] = (worlds.LONG if version == VERSION else []) + worlds.BESIDE + worlds.LIKELY

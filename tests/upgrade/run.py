@@ -204,7 +204,7 @@ def record():
         for plan in PLANS:
             if plan not in table:
                 f.write(f"{plan} {fingerprint(read(plan), plan)}\n")
-    name = "state-2"  # the number of the format (PRAGMA user_version)
+    name = "state-3"  # the number of the format (PRAGMA user_version)
     target = os.path.join(HERE, name)
     if os.path.exists(target):
         print(f"{name} is there already; a new format gets a new directory")

@@ -99,6 +99,7 @@ Result<std::unique_ptr<KafkaDecoder>> KafkaDecoder::Create(const plan::TableDef&
   rows->wants_headers_ =
       std::any_of(rows->metadata_.begin(), rows->metadata_.end(),
                   [](const auto& m) { return m.first == KafkaMetadata::kHeaders; });
+  rows->wants_watermark_ = table.options.String("weir.watermark") == "upstream";
   return rows;
 }
 
@@ -212,6 +213,10 @@ void KafkaDecoder::Append(const ConsumedRecord& record, int64_t* next, Batch& ou
   }
   out.record_ms.push_back(record.timestamp_ms);
   out.record_by_broker.push_back(record.clock == ConsumedRecord::Clock::kLogAppend);
+  if (wants_watermark_) {
+    out.upstream_watermarks.push_back(record.watermark);
+    if (record.watermark == kWatermarkNone) ++rows_without_watermark_;
+  }
   if (key_ != nullptr) TakeKey(row, out);
   FillMetadata(record, row, out);
 }

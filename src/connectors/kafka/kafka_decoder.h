@@ -31,6 +31,7 @@ struct ConsumedRecord {
   int32_t leader_epoch = -1;
   // In order; filled only when wants_headers().
   std::vector<std::pair<std::string_view, std::optional<std::string_view>>> headers;
+  TimestampMs watermark = kWatermarkNone;  // of weir-wm; filled only when wants_watermark()
 };
 
 class KafkaDecoder {
@@ -40,6 +41,8 @@ class KafkaDecoder {
                                                       const std::vector<int>& raw_columns);
 
   bool wants_headers() const { return wants_headers_; }
+  bool wants_watermark() const { return wants_watermark_; }  // 'weir.watermark' = 'upstream'
+  uint64_t rows_without_watermark() const { return rows_without_watermark_; }
   // Around the Appends of one batch, of some `records`.
   void Begin(uint32_t records, Batch& out) { value_->BeginValues(records, out); }
   void End(Batch& out) { value_->EndValues(out); }
@@ -61,7 +64,8 @@ class KafkaDecoder {
   std::vector<int> key_columns_;  // where each of key_schema_ goes
   Batch key_batch_;
   std::vector<std::pair<KafkaMetadata, int>> metadata_;
-  bool wants_headers_ = false;
+  bool wants_headers_ = false, wants_watermark_ = false;
+  uint64_t rows_without_watermark_ = 0;
   std::string scratch_;
 };
 

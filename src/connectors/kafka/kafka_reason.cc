@@ -89,6 +89,24 @@ std::string KafkaReason::LogText() const {
   return log_;
 }
 
+namespace {
+
+// A broker that ends a TLS connection may be heard to say why, or not: its alert is lost when it
+// closes with something of ours unread. The library then guesses one cause of several.
+void NameCausesOfClosing(std::string& text) {
+  constexpr std::string_view kClosed = "SSL connection closed by peer";
+  constexpr std::string_view kGuess = ": connecting to a PLAINTEXT broker listener?";
+  const size_t closed = text.find(kClosed);
+  if (closed == std::string::npos) return;
+  const size_t end = closed + kClosed.size();
+  if (text.compare(end, kGuess.size(), kGuess) == 0) text.erase(end, kGuess.size());
+  text.insert(end,
+              " (the listener may speak no TLS, or ask for a client certificate: "
+              "properties.ssl.certificate.location)");
+}
+
+}  // namespace
+
 std::string PlainReason(std::string_view text) {
   std::string out;
   // "(after 310ms in state AUTH_REQ, 1 identical error(s) suppressed)"
@@ -103,6 +121,7 @@ std::string PlainReason(std::string_view text) {
       depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
     text.remove_prefix(at);
   }
+  NameCausesOfClosing(out);
   return out;
 }
 

@@ -57,6 +57,15 @@ const Case kCases[] = {
      "h:1: Disconnected while requesting ApiVersion: might be caused by incorrect "
      "security.protocol "
      "configuration"},
+    {"a TLS connection that was closed has more causes than the library's guess",
+     {{kTransport,
+       "ssl://h:1: SSL handshake failed: Disconnected: SSL connection closed by peer: connecting "
+       "to "
+       "a PLAINTEXT broker listener? (after 9ms in state SSL_HANDSHAKE)"}},
+     kTimedOut,
+     "",
+     "ssl://h:1: SSL handshake failed: Disconnected: SSL connection closed by peer (the listener "
+     "may speak no TLS, or ask for a client certificate: properties.ssl.certificate.location)"},
     {"an unknown host is named",
      {{RD_KAFKA_RESP_ERR__RESOLVE, "Failed to resolve 'nowhere:9092'"},
       {kAllDown, "1/1 brokers are down"}},

@@ -221,6 +221,8 @@ void KafkaSource::AppendStatus(std::string& json) const {
                ? "null"
                : std::to_string((env_.clock.MonotonicNs() - away_since_ns_) / kNsPerMs)) +
           ",\"reason\":" + (trouble_.empty() ? "null" : JsonQuote(trouble_));
+  if (rows_->wants_watermark())
+    json += ",\"rows_without_watermark\":" + std::to_string(rows_->rows_without_watermark());
 }
 
 }  // namespace weir::connectors

@@ -107,6 +107,13 @@ constexpr OptionSpec kOptions[] = {
      .doc = "Where receipts are kept: offsets (of a consumer group; Kafka 4.0 and later), or "
             "topic:NAME, a compacted topic.",
      .source = false},
+    {.name = "weir.watermark",
+     .type = OptionType::kEnum,
+     .default_value = "declared",
+     .doc = "declared: WATERMARK FOR makes the watermark from event times; upstream: a row's "
+            "weir-wm header says it, and WATERMARK FOR counts where there is none.",
+     .sink = false,
+     .choices = "declared|upstream"},
     {.name = "weir.commit-positions",
      .type = OptionType::kBoolean,
      .default_value = "false",
@@ -195,6 +202,11 @@ void CheckReading(const plan::TableDef& table, std::vector<Diagnostic>& out) {
       Error(out, value.value_position,
             std::string(mode) + " = 'group-offsets' needs properties.group.id");
     }
+  }
+  if (table.options.String("weir.watermark") == "upstream" && !table.watermark) {
+    Error(out, table.options.Find("weir.watermark")->value_position,
+          "weir.watermark = 'upstream' needs a WATERMARK FOR",
+          "it names the column, and counts for rows without the header");
   }
   if (table.options.Boolean("weir.commit-positions") && !table.options.Has("properties.group.id")) {
     Error(out, table.options.Find("weir.commit-positions")->key_position,

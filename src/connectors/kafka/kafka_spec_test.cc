@@ -114,6 +114,11 @@ TEST_CASE("a source's options that make no sense are named") {
         {"scan.startup.specific-offsets", "0:42"}},
        "scan.startup.specific-offsets: '0:42' is not 'partition:N,offset:N'"},
       {"bad pattern", {{"topic-pattern", "("}}, "topic-pattern: missing ): ("},
+      {"upstream without a column",
+       {{"topic", "t"}, {"weir.watermark", "upstream"}},
+       "weir.watermark = 'upstream' needs a WATERMARK FOR | it names the column, and counts for "
+       "rows "
+       "without the header"},
       {"mirror without group",
        {{"topic", "t"}, {"weir.commit-positions", "true"}},
        "weir.commit-positions needs properties.group.id"},

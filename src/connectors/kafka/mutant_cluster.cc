@@ -29,7 +29,11 @@ constexpr std::array<Name, 5> kNames = {{{"twice", Mutant::kTwice},
 // A record that outlives the call, to be sent once more.
 struct OwnedRecord {
   explicit OwnedRecord(const TxnRecord& record)
-      : plain(record), row_header(record.row_header), has_key(record.key), has_value(record.value) {
+      : plain(record),
+        row_header(record.row_header),
+        watermark_header(record.watermark_header),
+        has_key(record.key),
+        has_value(record.value) {
     if (has_key) key = *record.key;
     if (has_value) value = *record.value;
   }
@@ -38,10 +42,11 @@ struct OwnedRecord {
     record.key = has_key ? std::optional<std::string_view>(key) : std::nullopt;
     record.value = has_value ? std::optional<std::string_view>(value) : std::nullopt;
     record.row_header = row_header;
+    record.watermark_header = watermark_header;
     return record;
   }
   TxnRecord plain;
-  std::string key, value, row_header;
+  std::string key, value, row_header, watermark_header;
   bool has_key, has_value;
 };
 

@@ -22,6 +22,7 @@ Result<uint64_t> ProduceRows(flow::RowReader& rows,
     CHECK(topic != nullptr);
     const auto partitions = static_cast<int32_t>(topic->ends.size());
     encoder.SetBatch(batch);
+    const std::optional<WatermarkHeader> watermark = EncodeWatermarkHeader(at.watermark);
     Status status;
     batch.ForEachSelected([&](uint32_t row) {
       if (!status.ok()) return;
@@ -34,6 +35,7 @@ Result<uint64_t> ProduceRows(flow::RowReader& rows,
         header = EncodeRowHeader(*lineage, {at.epoch, at.first + row});
         record.row_header = {header.data(), header.size()};
       }
+      if (watermark) record.watermark_header = {watermark->data(), watermark->size()};
       status = producer.Produce(record);
       ++records;
     });

@@ -19,6 +19,7 @@ namespace weir::connectors {
 
 // Number of records handed over, not yet acknowledged. `encoders`: by sink of the target; `topics`:
 // as described for this delivery. With a lineage each record carries weir-e; null: it carries none.
+// Where the sink has a watermark each record carries weir-wm.
 Result<uint64_t> ProduceRows(flow::RowReader& rows,
                              const std::vector<std::unique_ptr<KafkaRows>>& encoders,
                              const protocol::Whereabouts& topics, const Lineage* lineage,

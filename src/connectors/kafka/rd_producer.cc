@@ -96,11 +96,13 @@ class RdProducer : public TxnProducer {
 
   Status Produce(const TxnRecord& record) override {
     rd_kafka_headers_t* headers = nullptr;
-    if (!record.row_header.empty()) {
-      headers = rd_kafka_headers_new(1);
-      rd_kafka_header_add(headers, kRowHeaderName, sizeof kRowHeaderName - 1,
-                          record.row_header.data(), static_cast<ssize_t>(record.row_header.size()));
-    }
+    const auto add = [&headers](const char* name, std::string_view value) {
+      if (value.empty()) return;
+      if (headers == nullptr) headers = rd_kafka_headers_new(2);
+      rd_kafka_header_add(headers, name, -1, value.data(), static_cast<ssize_t>(value.size()));
+    };
+    add(kRowHeaderName, record.row_header);
+    add(kWatermarkHeaderName, record.watermark_header);
     const Status status = Enqueue(topics_[static_cast<size_t>(record.topic)].get(), record,
                                   &headers, &slots_[static_cast<size_t>(record.topic) + 1]);
     if (headers != nullptr) rd_kafka_headers_destroy(headers);

@@ -9,6 +9,7 @@ namespace weir::connectors {
 namespace {
 
 constexpr std::string_view kVersion = "weir1";
+constexpr TimestampMs kFurthestMs = 253402300799999;  // 9999-12-31 23:59:59.999
 
 void PutBigEndian(uint64_t value, char* out) {
   for (int i = 7; i >= 0; --i, value >>= 8) out[i] = static_cast<char>(value & 0xff);
@@ -52,6 +53,19 @@ std::optional<RowOrigin> ParseRowHeader(std::string_view bytes) {
   std::memcpy(out.lineage.bytes.data(), bytes.data(), out.lineage.bytes.size());
   out.row = {TakeBigEndian(bytes.data() + 16), TakeBigEndian(bytes.data() + 24)};
   return out;
+}
+
+std::optional<WatermarkHeader> EncodeWatermarkHeader(TimestampMs watermark) {
+  if (watermark == kWatermarkNone || watermark == kWatermarkMax) return std::nullopt;
+  WatermarkHeader out;
+  PutBigEndian(static_cast<uint64_t>(watermark), out.data());
+  return out;
+}
+
+TimestampMs ParseWatermarkHeader(std::string_view bytes) {
+  if (bytes.size() != sizeof(WatermarkHeader)) return kWatermarkNone;
+  const auto watermark = static_cast<TimestampMs>(TakeBigEndian(bytes.data()));
+  return watermark < -kFurthestMs || watermark > kFurthestMs ? kWatermarkNone : watermark;
 }
 
 }  // namespace weir::connectors

@@ -1,11 +1,14 @@
-// The two texts that a delivery leaves in a cluster: the receipt, as metadata of a group's offset
-// or as a record, and the header of every row.
+// What a delivery leaves in a cluster beside its rows: the receipt, as metadata of a group's offset
+// or as a record, and the headers of every row.
 //
 // Receipt, ASCII (older clients garble anything else), about 150 bytes of the 4096 that a broker
 // takes:
 //   weir1 LINEAGE(32 hex) EPOCH:ROWS HASH(64 hex) WRITTEN_MS
 // Row header `weir-e`, 32 bytes: lineage 16 | epoch 8, big-endian | row number in the epoch 8,
 // big-endian, from 1 over all sinks of the target.
+// Row header `weir-wm`, 8 bytes: watermark, ms since 1970, big-endian, two's complement. It is the
+// one that stood when the epoch before was cut: no row at or below it that comes behind this one in
+// its topic was on time (time.md, "Watermarks travel").
 #ifndef WEIR_CONNECTORS_KAFKA_RECEIPT_TEXT_H_
 #define WEIR_CONNECTORS_KAFKA_RECEIPT_TEXT_H_
 
@@ -36,6 +39,13 @@ struct RowOrigin {
   protocol::TargetPosition row;
 };
 std::optional<RowOrigin> ParseRowHeader(std::string_view bytes);
+
+inline constexpr char kWatermarkHeaderName[] = "weir-wm";
+using WatermarkHeader = std::array<char, 8>;
+// nullopt for kWatermarkNone and kWatermarkMax.
+std::optional<WatermarkHeader> EncodeWatermarkHeader(TimestampMs watermark);
+// kWatermarkNone: not one of ours.
+TimestampMs ParseWatermarkHeader(std::string_view bytes);
 
 }  // namespace weir::connectors
 

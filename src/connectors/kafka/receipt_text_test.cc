@@ -35,6 +35,25 @@ TEST_CASE("kafka: the header of a row names lineage, epoch and row, big-endian")
   CHECK(!ParseRowHeader(""));
 }
 
+TEST_CASE("kafka: the watermark of a row is eight bytes, and what is none is taken for none") {
+  for (const TimestampMs time : {TimestampMs{0}, TimestampMs{-1}, TimestampMs{1793491200123}}) {
+    const auto header = EncodeWatermarkHeader(time);
+    REQUIRE(header);
+    CHECK(ParseWatermarkHeader({header->data(), header->size()}) == time);
+  }
+  CHECK(std::string_view(EncodeWatermarkHeader(0x0102)->data(), 8) ==
+        std::string_view("\0\0\0\0\0\0\1\2", 8));
+  CHECK(!EncodeWatermarkHeader(kWatermarkNone));
+  CHECK(!EncodeWatermarkHeader(kWatermarkMax));
+  for (const std::string_view bad :
+       {std::string_view(), std::string_view("1234567"), std::string_view("123456789"),
+        std::string_view("\x7f\xff\xff\xff\xff\xff\xff\xff", 8),
+        std::string_view("\x80\0\0\0\0\0\0\1", 8)}) {
+    CAPTURE(bad);
+    CHECK(ParseWatermarkHeader(bad) == kWatermarkNone);
+  }
+}
+
 TEST_CASE("kafka: keys go where Java's clients put them") {
   // Hashes that the Java client documents in its own tests.
   struct Case {

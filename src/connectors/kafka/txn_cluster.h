@@ -29,6 +29,7 @@ struct TxnRecord {
   std::optional<std::string_view> value;  // nullopt: a tombstone
   std::optional<int64_t> timestamp_ms;    // nullopt: now
   std::string_view row_header;            // weir-e; "" for a receipt
+  std::string_view watermark_header;      // weir-wm; "": none
 };
 
 // A receipt as it stands there, with the key that it stands under.

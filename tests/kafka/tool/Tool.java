@@ -648,31 +648,29 @@ public final class Tool {
   }
 
   /**
-   * Where reading ends. A commit is answered before its markers stand in the partitions, so a reader of committed
+   * Where reading ends: a commit is answered before its markers stand in the partitions, so a reader of committed
    * records that stopped at the last stable offset of the moment could miss what was committed before it came. It
    * waits, "settle_ms" at most, until every transaction that was open at its coming has ended.
    */
-  private Map<TopicPartition, Long> ends(List<TopicPartition> all) throws Exception {
-    if (!"read_committed".equals(order.path("isolation").asText("read_committed"))) {
-      return latest(all, IsolationLevel.READ_UNCOMMITTED);
-    }
-    Map<TopicPartition, Long> high = latest(all, IsolationLevel.READ_UNCOMMITTED);
+  private Map<TopicPartition, Long> ends(
+      KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> all) throws Exception {
     long until = System.nanoTime() + order.path("settle_ms").asLong(0) * 1_000_000;
-    while (true) {
-      Map<TopicPartition, Long> stable = latest(all, IsolationLevel.READ_COMMITTED);
-      boolean settled = all.stream().allMatch(p -> stable.get(p) >= high.get(p));
-      if (settled || System.nanoTime() > until) return stable;
-      Thread.sleep(20);
+    Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+    if (order.path("settle_ms").asLong(0) == 0) return ends;
+    Map<TopicPartition, Long> high;
+    Properties plain = properties();
+    plain.putIfAbsent("reconnect.backoff.max.ms", "500");
+    try (KafkaConsumer<byte[], byte[]> uncommitted =
+        new KafkaConsumer<>(plain, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+      high = uncommitted.endOffsets(all);
     }
-  }
-
-  private Map<TopicPartition, Long> latest(List<TopicPartition> all, IsolationLevel level) throws Exception {
-    Map<TopicPartition, OffsetSpec> ask = new HashMap<>();
-    for (TopicPartition p : all) ask.put(p, OffsetSpec.latest());
-    Map<TopicPartition, Long> found = new HashMap<>();
-    admin().listOffsets(ask, new ListOffsetsOptions(level)).all().get().forEach(
-        (p, info) -> found.put(p, info.offset()));
-    return found;
+    while (System.nanoTime() < until) {
+      Map<TopicPartition, Long> stable = ends;
+      if (all.stream().allMatch(p -> stable.get(p) >= high.get(p))) break;
+      Thread.sleep(20);
+      ends = consumer.endOffsets(all);
+    }
+    return ends;
   }
 
   /** From "start" (or the beginning) to the end as it was when the reading began, into a file. */
@@ -693,7 +691,7 @@ public final class Tool {
       List<TopicPartition> all = partitionsOf(text("topic"));
       consumer.assign(all);
       Map<TopicPartition, Long> begins = consumer.beginningOffsets(all);
-      Map<TopicPartition, Long> ends = ends(all);
+      Map<TopicPartition, Long> ends = ends(consumer, all);
       for (TopicPartition p : all) {
         JsonNode start = order.path("start").path(String.valueOf(p.partition()));
         consumer.seek(p, start.isMissingNode() ? begins.get(p) : start.asLong());
