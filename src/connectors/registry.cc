@@ -251,7 +251,8 @@ std::function<std::string_view(const Batch&, uint32_t row)> NewRowCheck(
 Reached Connect(const ConnectorContext& context, const plan::TableDef& table, bool as_sink) {
   if (table.connector != &kKafkaSpec) return {};
   ProbeFindings findings;
-  ProbeKafka(ClientConfigOf(table, context.env, context.references), table, as_sink, findings);
+  ProbeKafka(ClientConfigOf(table, context.env, context.references), table, as_sink,
+             KafkaSessionOf(table, "weir-" + context.instance, context.pipeline), findings);
   return {std::move(findings.errors), std::move(findings.notes)};
 }
 

@@ -63,6 +63,10 @@ class TopicReceipts:
         return self.Rules(self._cluster.faults, self.prefix)
 
 
+class GroupReceipts(TopicReceipts):
+    receipts, prefix = "group", "g-"
+
+
 def make_receipts_topic(cluster, name):
     cluster.tool.create_topic(topic=name + "-receipts", configs={"cleanup.policy": "compact"})
     return name + "-receipts"
@@ -250,4 +254,4 @@ def copy_of(box, name):
                     ignore=shutil.ignore_patterns("status.sock"))
 
 
-__all__ = ["Box", "TopicReceipts", "make_receipts_topic", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]
+__all__ = ["Box", "TopicReceipts", "GroupReceipts", "make_receipts_topic", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]

@@ -75,7 +75,7 @@ def self_tests(full):
 
 # On brokers whose receipts are in a topic there is nothing to see of these.
 OF_RECEIPT_GROUPS = re.compile("doubt/(receipt_|add_offsets|late_copies)|world/(deleted_receipt|receipt_put|fresh_start_and)"
-                               "|two-clusters/away|mutant/receipt|topic-receipt/")
+                               "|two-clusters/away|mutant/receipt|topic-receipt/|quick-start/topics|(connect|out)_no_right_to_the_group|rights/taken_group")
 
 
 def weir_checks(args, version):
@@ -87,7 +87,7 @@ def weir_checks(args, version):
               "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
               "two-clusters": two_clusters.BESIDE, "mutant": mutants.BESIDE,
               "watermarks": watermarks.CHECKS, "topic-receipt": topic_receipts.beside(rng),
-              "connect": [check for check in rights.CONNECT if "no_right_to_the" not in check.__name__]}
+              "connect": [check for check in rights.CONNECT if "no_right_to_the_id" not in check.__name__]}
     if args.full:
         groups["world"] = (worlds.LONG if version == VERSION else []) + worlds.BESIDE + worlds.LIKELY
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]
@@ -99,6 +99,7 @@ def weir_checks(args, version):
         alone += [(f"doubt/{check.__name__}", check) for check in in_doubt.SLOW_ALONE]
         alone += [(f"outage/{check.__name__}", check) for check in outages.SLOW_ALONE]
     if version.startswith("3."):
+        beside += [(f"rights/{check.__name__}", check) for check in rights.OLD]
         return [[check for check in checks if not OF_RECEIPT_GROUPS.search(check[0])] for checks in (alone, beside)]
     return alone, beside
 

@@ -287,6 +287,58 @@ Result<std::map<std::string, std::string>> AskBrokerConfig(KafkaHandle& handle, 
   return AskConfig(handle, RD_KAFKA_RESOURCE_BROKER, std::to_string(broker), timeout_ms);
 }
 
+bool CoordinatorMoves(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR ||
+         code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
+         code == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS;
+}
+
+Status AskGroupRights(KafkaHandle& handle, const std::string& group, int timeout_ms) {
+  const KafkaQueue queue(rd_kafka_queue_new(handle.get()));
+  const AdminOptions options =
+      NewOptions(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS, timeout_ms);
+  const KafkaError unused(
+      rd_kafka_AdminOptions_set_include_authorized_operations(options.get(), 1));
+  CHECK(unused == nullptr);
+  const char* name = group.c_str();
+  rd_kafka_DescribeConsumerGroups(handle.get(), &name, 1, options.get(), queue.get());
+  const std::string what = "the receipt (group " + group + ")";
+  WEIR_ASSIGN_OR_RETURN(const KafkaEvent event, Wait(handle, queue.get(), what));
+  size_t count = 0;
+  const rd_kafka_ConsumerGroupDescription_t** found = rd_kafka_DescribeConsumerGroups_result_groups(
+      rd_kafka_event_DescribeConsumerGroups_result(event.get()), &count);
+  if (count != 1) return Status(Code::kUnavailable, what + ": no answer");
+  const rd_kafka_error_t* error = rd_kafka_ConsumerGroupDescription_error(found[0]);
+  // A group that nobody has used yet is none.
+  if (error != nullptr && rd_kafka_error_code(error) != RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND) {
+    const Status status = handle.Unavailable(what, error);
+    return CoordinatorMoves(rd_kafka_error_code(error)) ? Status(Code::kBusy, status.message())
+                                                        : status;
+  }
+  const rd_kafka_AclOperation_t* rights =
+      rd_kafka_ConsumerGroupDescription_authorized_operations(found[0], &count);
+  if (rights == nullptr || count == 0 ||
+      std::find(rights, rights + count, RD_KAFKA_ACL_OPERATION_READ) != rights + count) {
+    return Status::Ok();
+  }
+  return handle.Unavailable(what, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED);
+}
+
+Status KeepsReceiptsOfGroups(int32_t broker, const std::map<std::string, std::string>& settings) {
+  // A setting that 4.0 has removed; brokers tell those that nobody has set, too.
+  const auto version = settings.find("inter.broker.protocol.version");
+  if (version == settings.end()) return Status::Ok();
+  // The coordinator that 4.0 has by default keeps them.
+  const auto protocols = settings.find("group.coordinator.rebalance.protocols");
+  if (protocols != settings.end() && protocols->second.find("consumer") != std::string::npos)
+    return Status::Ok();
+  return Status(Code::kUnavailable,
+                "broker " + std::to_string(broker) + " is older than Kafka 4.0 (" +
+                    version->second +
+                    ") and may lose receipts of a group: set 'weir.receipt' = 'topic:NAME', or "
+                    "group.coordinator.rebalance.protocols = classic,consumer on the brokers");
+}
+
 Result<std::vector<int32_t>> AskBrokers(KafkaHandle& handle, int timeout_ms) {
   WEIR_ASSIGN_OR_RETURN(const Metadata metadata, AskMetadata(handle, false, timeout_ms));
   std::vector<int32_t> ids;

@@ -68,6 +68,15 @@ Result<std::map<std::string, std::string>> AskTopicConfig(KafkaHandle& handle,
                                                           const std::string& topic, int timeout_ms);
 Result<std::map<std::string, std::string>> AskBrokerConfig(KafkaHandle& handle, int32_t broker,
                                                            int timeout_ms);
+// A group's coordinator is being found, or starts: only a new handle asks who it is now, for the
+// library remembers it as long as it is asked for it.
+bool CoordinatorMoves(rd_kafka_resp_err_t code);
+// Whether the receipts of a group may be kept there: kUnavailable names the right that is missing.
+// A broker that does not say is not doubted. kBusy: CoordinatorMoves.
+Status AskGroupRights(KafkaHandle& handle, const std::string& group, int timeout_ms);
+// kUnavailable: a broker of these settings is older than Kafka 4.0 and has the old group
+// coordinator, which may lose receipts (kafka-facts.md, 4).
+Status KeepsReceiptsOfGroups(int32_t broker, const std::map<std::string, std::string>& settings);
 // Ids of the brokers that the cluster shows, ascending.
 Result<std::vector<int32_t>> AskBrokers(KafkaHandle& handle, int timeout_ms);
 

@@ -7,6 +7,8 @@ namespace weir::connectors {
 namespace {
 
 constexpr int kRequestMs = 5000;
+constexpr int kCoordinatorTries = 20;
+constexpr int kCoordinatorPauseMs = 500;
 
 Result<std::vector<std::string>> TopicsOf(KafkaHandle& handle, const plan::TableDef& table,
                                           bool as_sink) {
@@ -25,7 +27,43 @@ Result<std::vector<std::string>> TopicsOf(KafkaHandle& handle, const plan::Table
   return names;
 }
 
-Status Probe(KafkaHandle& handle, const plan::TableDef& table, bool as_sink, ProbeFindings& out) {
+bool ReceiptInGroup(const plan::TableDef& table) {
+  return table.options.String("sink.delivery-guarantee") == "exactly-once" &&
+         table.options.String("weir.receipt") == "offsets";
+}
+
+// A cluster that nobody has used yet has no coordinator for the first seconds.
+Status ProbeGroup(const ClientConfig& config, const std::string& group) {
+  for (int tries = 1;; ++tries) {
+    WEIR_ASSIGN_OR_RETURN(const auto handle, KafkaHandle::Create(config, ClientRole::kAdmin));
+    const Status status = AskGroupRights(*handle, group, kRequestMs);
+    if (status.code() != Code::kBusy || tries == kCoordinatorTries) return status;
+    handle->Poll(kCoordinatorPauseMs);
+  }
+}
+
+Status ProbeReceipt(const ClientConfig& config, KafkaHandle& handle, const std::string& group,
+                    const std::string& table, ProbeFindings& out) {
+  WEIR_RETURN_IF_ERROR(ProbeGroup(config, group));
+  WEIR_ASSIGN_OR_RETURN(const std::vector<int32_t> brokers, AskBrokers(handle, kRequestMs));
+  for (const int32_t broker : brokers) {
+    const auto settings = AskBrokerConfig(handle, broker, kRequestMs);
+    if (settings) {
+      WEIR_RETURN_IF_ERROR(KeepsReceiptsOfGroups(broker, *settings));
+      continue;
+    }
+    // Rights that need not be there.
+    out.notes.push_back("table " + table + ": whether the brokers are of Kafka 4.0 or later: " +
+                        settings.error().message());
+    break;
+  }
+  return Status::Ok();
+}
+
+Status Probe(const ClientConfig& config, const plan::TableDef& table, bool as_sink,
+             const std::string& session, ProbeFindings& out) {
+  WEIR_ASSIGN_OR_RETURN(const auto made, KafkaHandle::Create(config, ClientRole::kAdmin));
+  KafkaHandle& handle = *made;
   WEIR_ASSIGN_OR_RETURN(const std::string cluster, AskClusterId(handle, kRequestMs));
   WEIR_ASSIGN_OR_RETURN(const auto names, TopicsOf(handle, table, as_sink));
   WEIR_ASSIGN_OR_RETURN(const auto topics, AskTopics(handle, names, kRequestMs, true));
@@ -45,15 +83,15 @@ Status Probe(KafkaHandle& handle, const plan::TableDef& table, bool as_sink, Pro
       out.errors.push_back(what + " cannot be written: the ACL Write on the topic is missing");
   }
   if (topics.empty()) out.notes.push_back("table " + table.name + ": no topic matches yet");
-  return Status::Ok();
+  if (!as_sink || !ReceiptInGroup(table)) return Status::Ok();
+  return ProbeReceipt(config, handle, session + "-" + cluster + "-receipt", table.name, out);
 }
 
 }  // namespace
 
 void ProbeKafka(const ClientConfig& config, const plan::TableDef& table, bool as_sink,
-                ProbeFindings& out) {
-  const auto handle = KafkaHandle::Create(config, ClientRole::kAdmin);
-  const Status status = handle.has_value() ? Probe(**handle, table, as_sink, out) : handle.error();
+                const std::string& session, ProbeFindings& out) {
+  const Status status = Probe(config, table, as_sink, session, out);
   if (!status.ok()) out.errors.push_back("table " + table.name + ": " + status.message());
 }
 

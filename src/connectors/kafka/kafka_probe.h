@@ -15,9 +15,10 @@ struct ProbeFindings {
   std::vector<std::string> errors, notes;  // one line each
 };
 
-// Blocks for some seconds when nobody answers.
+// `session`: of a sink, its transactional id without the cluster (KafkaSessionOf). Blocks for some
+// seconds when nobody answers.
 void ProbeKafka(const ClientConfig& config, const plan::TableDef& table, bool as_sink,
-                ProbeFindings& out);
+                const std::string& session, ProbeFindings& out);
 
 }  // namespace weir::connectors
 

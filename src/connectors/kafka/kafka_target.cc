@@ -50,6 +50,12 @@ std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table) {
   return "kafka:" + table.name;
 }
 
+std::string KafkaSessionOf(const plan::TableDef& table, const std::string& name,
+                           const std::string& pipeline) {
+  const std::string prefix = OptionText(table, "sink.transactional-id-prefix");
+  return (prefix.empty() ? name : prefix) + "-" + pipeline;
+}
+
 Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
     const io::Env& env, const std::string& name, const std::string& pipeline,
     const std::vector<const plan::TableDef*>& tables, const std::shared_ptr<TopicLimits>& limits,
@@ -80,9 +86,9 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
     return std::make_unique<PlainDelivery>(NewRdCluster(clock, std::move(cluster)),
                                            /*wait=*/guarantee == "at-least-once", std::move(rows));
   }
-  const std::string prefix = OptionText(first, "sink.transactional-id-prefix");
+  cluster.receipt_in_group = cluster.receipt_topic.empty();
   KafkaDeliveryOptions options;
-  options.name = (prefix.empty() ? name : prefix) + "-" + pipeline;
+  options.name = KafkaSessionOf(first, name, pipeline);
   options.wall_ms = [&clock] { return clock.WallMs(); };
   options.transaction_timeout_ms = cluster.transaction_timeout_ms;
   WEIR_ASSIGN_OR_RETURN(auto asked, MaybeMutant(NewRdCluster(clock, std::move(cluster))));

@@ -20,6 +20,10 @@ namespace weir::connectors {
 // address, which may change.
 std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table);
 
+// The transactional id without the cluster, whose id the first contact tells. `name`: as below.
+std::string KafkaSessionOf(const plan::TableDef& table, const std::string& name,
+                           const std::string& pipeline);
+
 // `name`: begin of the transactional id where no option gives another one, as the directory
 // recorded it: weir-INSTANCE. kInvalid: the tables disagree about what a cluster has only one of.
 Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(

@@ -60,7 +60,8 @@ class RdCluster : public TxnCluster {
       at.topics.push_back(
           {topic.name, topic.id, std::vector<int64_t>(static_cast<size_t>(topic.partitions), 0)});
     }
-    if (learnt_ns_ == 0 || clock_.MonotonicNs() - learnt_ns_ > kLearnMs * 1000000) Learn();
+    if (learnt_ns_ == 0 || clock_.MonotonicNs() - learnt_ns_ > kLearnMs * 1000000)
+      WEIR_RETURN_IF_ERROR(Learn());
     return at;
   }
 
@@ -136,24 +137,30 @@ class RdCluster : public TxnCluster {
   }
 
   // What the cluster's settings say, now and then: they may change. Without the right to ask it
-  // stays unknown, and the broker's defaults are assumed.
-  void Learn() {
-    learnt_ns_ = clock_.MonotonicNs();
+  // stays unknown, and the broker's defaults are assumed. Not OK: no receipt may be kept there.
+  Status Learn() {
     if (options_.limits != nullptr) {
       for (const std::string& topic : options_.topics) {
         const auto config = AskTopicConfig(*admin_, topic, kAskMs);
         if (config) options_.limits->Of(topic).Learn(*config);
       }
     }
-    if (!options_.receipt_topic.empty()) return;
+    if (options_.receipt_in_group) WEIR_RETURN_IF_ERROR(LearnOfBroker());
+    learnt_ns_ = clock_.MonotonicNs();
+    return Status::Ok();
+  }
+
+  Status LearnOfBroker() {
     const auto brokers = AskBrokers(*admin_, kAskMs);
-    if (!brokers || brokers->empty()) return;
+    if (!brokers || brokers->empty()) return Status::Ok();
     const auto config = AskBrokerConfig(*admin_, brokers->front(), kAskMs);
-    if (!config) return;
+    if (!config) return Status::Ok();
+    WEIR_RETURN_IF_ERROR(KeepsReceiptsOfGroups(brokers->front(), *config));
     const auto minutes = config->find("offsets.retention.minutes");
-    if (minutes == config->end()) return;
+    if (minutes == config->end()) return Status::Ok();
     const auto value = ParseInt64(minutes->second);
     if (value && *value > 0) retention_ms_ = *value * kMsPerMinute;
+    return Status::Ok();
   }
 
   Result<protocol::Whereabouts> AskEach(const protocol::Whereabouts& at,
@@ -225,16 +232,8 @@ class RdCluster : public TxnCluster {
 
   // A transaction's markers are on their way, or the coordinator moves or starts.
   static Wait WaitFor(rd_kafka_resp_err_t code) {
-    switch (code) {
-      case RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT:
-        return Wait::kMarkers;
-      case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
-      case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
-      case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
-        return Wait::kCoordinator;
-      default:
-        return Wait::kNone;
-    }
+    if (code == RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT) return Wait::kMarkers;
+    return CoordinatorMoves(code) ? Wait::kCoordinator : Wait::kNone;
   }
 
   // The newest record of that key, up to the end that a read_uncommitted reader sees.

@@ -17,7 +17,8 @@ namespace weir::connectors {
 struct RdClusterOptions {
   ClientConfig config;              // of every handle to the cluster
   std::vector<std::string> topics;  // of the sinks, sorted
-  std::string receipt_topic;        // "": offsets of a group
+  std::string receipt_topic;        // "": offsets of a group, or none at all
+  bool receipt_in_group = false;
   int64_t transaction_timeout_ms = 60000;
   std::shared_ptr<TopicLimits> limits;  // learnt at contacts; may be null
 };
