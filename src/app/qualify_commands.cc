@@ -12,6 +12,7 @@
 #include "data/timestamp.h"
 #include "io/loop.h"
 #include "io/process.h"
+#include "plan/references.h"
 #include "qualify/generator.h"
 #include "qualify/kafka.h"
 #include "qualify/verify.h"
@@ -106,27 +107,12 @@ Result<GenParameters> ParametersOf(const QualifyArguments& arguments, int64_t no
   return p;
 }
 
-// ${kind:name} and ${NAME}, wherever they stand in `text`.
-Result<std::string> Expanded(io::Files& files, std::string_view text) {
-  std::string out;
-  for (size_t begin; (begin = text.find("${")) != std::string_view::npos;) {
-    const size_t end = text.find('}', begin);
-    if (end == std::string_view::npos) return Fail(Code::kUsage, "--kafka: a ${ without its }");
-    const std::string_view word = text.substr(begin + 2, end - begin - 2);
-    const size_t colon = word.find(':');
-    const bool plain = colon == std::string_view::npos;
-    WEIR_ASSIGN_OR_RETURN(const std::string value,
-                          ResolveSecret(files, plain ? "env" : word.substr(0, colon),
-                                        plain ? word : word.substr(colon + 1)));
-    out += std::string(text.substr(0, begin)) + value;
-    text.remove_prefix(end + 1);
-  }
-  return out + std::string(text);
-}
-
 // The client of all --kafka of a call. A wrong value is not shown: it may be a secret.
 Result<connectors::ClientConfig> KafkaConfigOf(io::Files& files,
                                                const std::vector<std::string>& given) {
+  const plan::ReadReference read = [&files](std::string_view kind, std::string_view name) {
+    return ResolveSecret(files, kind, name);
+  };
   connectors::ClientConfig config;
   bool has_servers = false;
   for (const std::string& text : given) {
@@ -136,9 +122,13 @@ Result<connectors::ClientConfig> KafkaConfigOf(io::Files& files,
     const std::string key = text.substr(0, equals);
     if (const std::string_view why = connectors::PropertyRefusal(key); !why.empty())
       return Fail(Code::kUsage, "--kafka " + key + " must not be set: " + std::string(why));
-    WEIR_ASSIGN_OR_RETURN(std::string value, Expanded(files, text.substr(equals + 1)));
+    plan::Expansion value = plan::ExpandReferences(text.substr(equals + 1), read);
+    if (!value.error.empty()) {
+      return Fail(Code::kInvalid, "--kafka " + key + ": " + value.error +
+                                      (value.hint.empty() ? "" : " (" + value.hint + ")"));
+    }
     has_servers = has_servers || key == "bootstrap.servers";
-    config.properties.push_back({key, std::move(value)});
+    config.properties.push_back({key, std::move(value.text)});
   }
   if (!has_servers) return Fail(Code::kUsage, "a topic needs --kafka bootstrap.servers=HOST:PORT");
   return config;

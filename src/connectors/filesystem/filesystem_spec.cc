@@ -1,6 +1,7 @@
 #include "connectors/filesystem/filesystem_spec.h"
 
 #include "connectors/filesystem/path.h"
+#include "connectors/spec_parts.h"
 #include "plan/plan.h"
 
 namespace weir::connectors {
@@ -46,10 +47,6 @@ constexpr plan::OptionSpec kOptions[] = {
      .choices = "fail|append|overwrite"},
 };
 
-constexpr Type NotNull(TypeKind kind, uint8_t precision = 0) {
-  return Type{kind, precision, 0, 0, false};
-}
-
 constexpr plan::MetadataSpec kMetadata[] = {
     {"file.path", NotNull(TypeKind::kString), "Absolute path."},
     {"file.name", NotNull(TypeKind::kString), "Last part of the path."},
@@ -60,11 +57,6 @@ constexpr plan::MetadataSpec kMetadata[] = {
     {"file.line", NotNull(TypeKind::kBigInt),
      "Number of the line in which the row's record begins, from 1."},
 };
-
-void Error(std::vector<Diagnostic>& out, plan::Position at, std::string message,
-           std::string hint = "") {
-  out.push_back({Diagnostic::Severity::kError, at, std::move(message), std::move(hint)});
-}
 
 void CheckSink(const plan::TableDef& table, const plan::OptionValue& path,
                std::vector<Diagnostic>& out) {

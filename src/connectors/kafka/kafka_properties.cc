@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "connectors/kafka/kafka_client.h"
+#include "connectors/spec_parts.h"
 
 namespace weir::connectors {
 namespace {
@@ -146,11 +147,6 @@ bool UsesOauth(const ClientConfig& config) {
                      [](const ClientProperty& p) {
                        return IsMechanism(p.name) && EqualsIgnoreCase(p.value, "OAUTHBEARER");
                      });
-}
-
-void Error(std::vector<plan::Diagnostic>& out, plan::Position at, std::string message,
-           std::string hint = "") {
-  out.push_back({plan::Diagnostic::Severity::kError, at, std::move(message), std::move(hint)});
 }
 
 void CheckOauth(const plan::TableDef& table, const ClientConfig& config,

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "connectors/kafka/kafka_properties.h"
+#include "connectors/spec_parts.h"
 #include "data/name_pattern.h"
 
 namespace weir::connectors {
@@ -124,10 +125,6 @@ constexpr OptionSpec kOptions[] = {
      .doc = "File with the token of SASL OAUTHBEARER; read again whenever one is needed."},
 };
 
-constexpr Type NotNull(TypeKind kind, uint8_t precision = 0) {
-  return Type{kind, precision, 0, 0, false};
-}
-
 constexpr plan::MetadataSpec kMetadata[] = {
     {"topic", NotNull(TypeKind::kString), "Name of the topic."},
     {"partition", NotNull(TypeKind::kInt), "Number of the partition."},
@@ -140,11 +137,6 @@ constexpr plan::MetadataSpec kMetadata[] = {
      "JSON array of the headers in order, [[\"key\",\"base64 of the value\"],...], null for a NULL "
      "value (there is no MAP type yet)."},
 };
-
-void Error(std::vector<Diagnostic>& out, plan::Position at, std::string message,
-           std::string hint = "") {
-  out.push_back({Diagnostic::Severity::kError, at, std::move(message), std::move(hint)});
-}
 
 // An option that only counts beside one value of another.
 void CheckCompanion(const plan::TableDef& table, std::string_view mode, std::string_view value,
