@@ -1,6 +1,7 @@
 """Security: each way in, each way to be kept out, with the reason in one clear message; and no secret anywhere."""
 import os
 import re
+import shutil
 import signal
 
 from boxes import FOLLOW, PATIENCE, THROUGH_KAFKA, Box, GroupReceipts
@@ -172,6 +173,38 @@ def a_changed_password_is_read_again(cluster):
     exact_without_proxy(box)
 
 
+def changed_certificates_are_read_again(cluster):
+    """The file of the authorities becomes another one; after SIGHUP source and sink hold the brokers against it, and after
+    the next one against the right one again. The client's own certificate and key go the same way, by their files."""
+    own = [f",\n        'properties.ssl.{what}.location' = '{file}'" for what, file in
+           (("ca", "ca"), ("certificate", "crt"), ("key", "key"))]
+    tls = ", 'properties.security.protocol' = 'SSL'" + "".join(own)
+    box = Box(cluster, "certificates", sql=THROUGH_KAFKA, topics=("in", "out"), follow=tls, sink=tls,
+              address=cluster.address("SSL"))
+
+    def use(file, name):
+        shutil.copyfile(os.path.join(cluster.certificates, name), box.path(file))
+    for file, name in (("ca", "ca.pem"), ("crt", "client.crt"), ("key", "client.key")):
+        use(file, name)
+    grant(cluster, box, "CN=weir-client")
+    cluster.tool.acl_add(principal="User:CN=weir-client", resource="TOPIC", name=box.topics["in"],
+                         operations=["READ", "DESCRIBE"])
+    box.produce(20)
+    with box.go() as process:
+        box.wait_delivered(process=process)
+        for file, wrong, right in (("ca", "other-ca.pem", "ca.pem"), ("key", "server.key", "client.key")):
+            use(file, wrong)
+            process.signal(signal.SIGHUP)
+            box.wait_status(f"a wrong {file} is named", lambda s: says(s, ["certificate|key"]), process)
+            use(file, right)
+            process.signal(signal.SIGHUP)
+            box.produce(20)
+            box.wait_delivered(process=process)
+            box.wait_status("healthy", lambda s: s["health"] == "healthy", process)
+        box.stop(process)
+    exact_without_proxy(box)
+
+
 SASL = ("SASL_SSL", "SCRAM-SHA-512")
 SASL_PLAIN = ("SASL_PLAINTEXT", "SCRAM-SHA-512")
 OUT = [
@@ -210,7 +243,7 @@ def old_brokers_are_told(cluster):
 
 
 OLD = [old_brokers_are_told]
-RENEWED = [a_changed_password_is_read_again]
+RENEWED = [a_changed_password_is_read_again, changed_certificates_are_read_again]
 IN = [way_in(*way) for way in WAYS]
 KEPT_OUT = [kept_out(*out, **more) for out, more in OUT]
 CONNECT = [way_in(*way, connect=True) for way in WAYS] + [kept_out(*out, connect=True, **more) for out, more in OUT]
