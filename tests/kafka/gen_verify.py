@@ -10,6 +10,7 @@ import time
 from weirtest.report import Failure
 from weirtest.weir import KILLED, WORK_DIR, Weir
 
+from boxes import make_receipts_topic
 from harness import processes
 from harness.secrets import PASSWORDS
 
@@ -176,10 +177,10 @@ WINDOW = "window_start TIMESTAMP(3), window_end TIMESTAMP(3), item STRING, n BIG
 PIPELINE = f"""SET 'execution.checkpointing.interval' = '100 ms';
 CREATE TABLE events ({EVENT}, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
   WITH ({{source}});
-CREATE TABLE cleaned ({EVENT}) WITH ({KAFKA}-cleaned');
-CREATE TABLE counts ({WINDOW}) WITH ({KAFKA}-counts', 'key.format' = 'raw', 'key.fields' = 'item');
-CREATE TABLE late ({EVENT}) WITH ({KAFKA}-late');
-CREATE TABLE dead (code STRING, raw BYTES) WITH ({KAFKA}-dead');
+CREATE TABLE cleaned ({EVENT}) WITH ({KAFKA}-cleaned'{{receipt}});
+CREATE TABLE counts ({WINDOW}) WITH ({KAFKA}-counts', 'key.format' = 'raw', 'key.fields' = 'item'{{receipt}});
+CREATE TABLE late ({EVENT}) WITH ({KAFKA}-late'{{receipt}});
+CREATE TABLE dead (code STRING, raw BYTES) WITH ({KAFKA}-dead'{{receipt}});
 CREATE VIEW by_item AS
   SELECT window_start, window_end, item, COUNT(*) AS n, SUM(amount) AS total
   FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end, item;
@@ -200,7 +201,8 @@ def with_pipeline(cluster, topic, weir, source):
     """Topics and pipeline of all layers; and the words with which verify judges them."""
     for layer in LAYERS:
         cluster.tool.create_topic(topic=f"{topic}-{layer}", partitions=3)
-    names = {"servers": cluster.bootstrap, "topic": topic}
+    receipt = f", 'weir.receipt' = 'topic:{make_receipts_topic(cluster, topic)}'" if cluster.receipts == "topic" else ""
+    names = {"servers": cluster.bootstrap, "topic": topic, "receipt": receipt}
     text = PIPELINE.format(source=source.format(**names), **names)
     with open(os.path.join(weir.cwd, topic + ".sql"), "w", encoding="utf-8") as f:
         f.write(text)

@@ -121,7 +121,7 @@ def away_past_the_retention_timeout(cluster):
 
 TO_BOTH = TO_KAFKA.replace("INSERT INTO sink", """CREATE TABLE other (id STRING, k STRING, v BIGINT)
   WITH ('connector' = 'kafka', 'topic' = '@out@', 'properties.bootstrap.servers' = '${OTHER}',
-        'key.format' = 'raw', 'key.fields' = 'k', 'value.format' = 'json');
+        'key.format' = 'raw', 'key.fields' = 'k', 'value.format' = 'json'@sink@);
 INSERT INTO other SELECT id, k, v FROM src;
 INSERT INTO sink""")
 
@@ -131,6 +131,8 @@ def one_topic_name_on_two_clusters(cluster):
     second = cluster.second
     box = Box(cluster, "both", sql=TO_BOTH)
     second.tool.create_topic(topic=box.topics["out"], partitions=3)
+    if cluster.receipts == "topic":
+        make_receipts_topic(second, box.name)
     box.env["OTHER"] = second.bootstrap
     box.put(20)
     with box.go() as process:
