@@ -93,7 +93,7 @@ namespace {
 
 // A broker that ends a TLS connection may be heard to say why, or not: its alert is lost when it
 // closes with something of ours unread. The library then guesses one cause of several.
-void NameCausesOfClosing(std::string& text) {
+void NameCausesOfClosingTls(std::string& text) {
   constexpr std::string_view kClosed = "SSL connection closed by peer";
   constexpr std::string_view kGuess = ": connecting to a PLAINTEXT broker listener?";
   const size_t closed = text.find(kClosed);
@@ -105,9 +105,19 @@ void NameCausesOfClosing(std::string& text) {
               "properties.ssl.certificate.location)");
 }
 
+// `text` as the library says it, with the state in which the connection was.
+bool ClosedBeforeFirstAnswer(std::string_view text) {
+  const auto has = [&text](std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  return has("onnection closed by peer") && !has("SSL") &&
+         (has("in state APIVERSION_QUERY") || has("in state AUTH_HANDSHAKE"));
+}
+
 }  // namespace
 
 std::string PlainReason(std::string_view text) {
+  const bool closed_early = ClosedBeforeFirstAnswer(text);
   std::string out;
   // "(after 310ms in state AUTH_REQ, 1 identical error(s) suppressed)"
   while (!text.empty()) {
@@ -121,7 +131,8 @@ std::string PlainReason(std::string_view text) {
       depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
     text.remove_prefix(at);
   }
-  NameCausesOfClosing(out);
+  NameCausesOfClosingTls(out);
+  if (closed_early) out += " (the listener may want TLS: properties.security.protocol)";
   return out;
 }
 

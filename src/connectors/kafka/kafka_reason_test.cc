@@ -66,6 +66,19 @@ const Case kCases[] = {
      "",
      "ssl://h:1: SSL handshake failed: Disconnected: SSL connection closed by peer (the listener "
      "may speak no TLS, or ask for a client certificate: properties.ssl.certificate.location)"},
+    {"a connection that is closed before anything was said may be to a listener with TLS",
+     {{kTransport,
+       "sasl_plaintext://h:1: Disconnected: connection closed by peer (after 3ms in state "
+       "AUTH_HANDSHAKE)"}},
+     kTimedOut,
+     "",
+     "sasl_plaintext://h:1: Disconnected: connection closed by peer (the listener may want TLS: "
+     "properties.security.protocol)"},
+    {"but not one that was in use",
+     {{kTransport, "h:1: Disconnected: connection closed by peer (after 3ms in state UP)"}},
+     kTimedOut,
+     "",
+     "h:1: Disconnected: connection closed by peer"},
     {"an unknown host is named",
      {{RD_KAFKA_RESP_ERR__RESOLVE, "Failed to resolve 'nowhere:9092'"},
       {kAllDown, "1/1 brokers are down"}},
