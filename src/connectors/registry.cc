@@ -104,6 +104,9 @@ Result<std::unique_ptr<flow::Source>> NewFileSource(const ConnectorContext& cont
   return std::make_unique<FileSource>(env.files, std::move(options), std::move(files));
 }
 
+// Begin of the names under which a box is known to a cluster.
+std::string NameOf(const ConnectorContext& context) { return "weir-" + context.instance; }
+
 // A third of the memory for records that wait in the client's queues: batches, unsealed output and
 // keyed state share the rest.
 Result<std::unique_ptr<flow::Source>> NewKafkaSource(const ConnectorContext& context,
@@ -114,7 +117,7 @@ Result<std::unique_ptr<flow::Source>> NewKafkaSource(const ConnectorContext& con
   KafkaSourceOptions options{table.name,
                              std::move(reading),
                              ClientConfigOf(table, context.env, context.references),
-                             "weir-" + context.instance + "-" + context.pipeline,
+                             NameOf(context) + "-" + context.pipeline,
                              context.memory_limit_bytes / 3,
                              context.resolutions};
   return std::make_unique<KafkaSource>(context.env, std::move(options), std::move(rows));
@@ -228,8 +231,8 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewDelivery(
     const ConnectorContext& context, const std::vector<const plan::TableDef*>& tables) {
   CHECK(!tables.empty());
   if (tables.front()->connector == &kKafkaSpec) {
-    return NewKafkaDelivery(context.env, "weir-" + context.instance, context.pipeline, tables,
-                            context.limits, context.references);
+    return NewKafkaDelivery(context.env, NameOf(context), context.pipeline, tables, context.limits,
+                            context.references);
   }
   std::vector<SqliteTable> targets;
   for (const plan::TableDef* table : tables) {
@@ -252,7 +255,7 @@ Reached Connect(const ConnectorContext& context, const plan::TableDef& table, bo
   if (table.connector != &kKafkaSpec) return {};
   ProbeFindings findings;
   ProbeKafka(ClientConfigOf(table, context.env, context.references), table, as_sink,
-             KafkaSessionOf(table, "weir-" + context.instance, context.pipeline), findings);
+             KafkaSessionOf(table, NameOf(context), context.pipeline), findings);
   return {std::move(findings.errors), std::move(findings.notes)};
 }
 

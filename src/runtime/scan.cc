@@ -47,9 +47,17 @@ struct Scan::Reader : flow::Outputs {
     cursor = 0;
     next_selected = next_dead = next_non_row = 0;
   }
-  // The watermark that came with a row; kWatermarkNone: none did.
-  TimestampMs Upstream(uint32_t row) const {
-    return raw.upstream_watermarks.empty() ? kWatermarkNone : raw.upstream_watermarks[row];
+  // What a row says of its partition's time: the watermark that came with it, which stands for the
+  // event time that makes it; else its own event time; else nothing.
+  struct Said {
+    TimestampMs at;  // held against the row's arrival. kWatermarkNone: nothing was said
+    TimestampMs event_time;
+  };
+  Said Says(const Column& time, uint32_t row, int64_t bound_ms) const {
+    if (!raw.upstream_watermarks.empty() && raw.upstream_watermarks[row] != kWatermarkNone)
+      return {raw.upstream_watermarks[row], raw.upstream_watermarks[row] + bound_ms};
+    const TimestampMs own = time.IsNull(row) ? kWatermarkNone : time.ints[row];
+    return {own, own};
   }
   bool Consumed() const { return cursor == raw.rows() && next_non_row == raw.non_rows.size(); }
 };
@@ -142,12 +150,9 @@ void Scan::TakePeek(int index, const Reader& peek) {
   const int64_t wall_ms = clock_.WallMs();
   clock_believed_ = ClockBelieved(wall_ms, highest_sealed_watermark_);
   for (const uint32_t row : peek.selected) {
-    const TimestampMs came = peek.Upstream(row);
-    const bool travels = came != kWatermarkNone;
-    if (!travels && time.IsNull(row)) continue;
-    const TimestampMs at = travels ? came : time.ints[row];
-    if (at > LatestOk(peek, row, wall_ms)) continue;
-    watermarks_.SetPeek(index, travels ? at + scan_.watermark_bound_ms : at);
+    const Reader::Said said = peek.Says(time, row, scan_.watermark_bound_ms);
+    if (said.at == kWatermarkNone || said.at > LatestOk(peek, row, wall_ms)) continue;
+    watermarks_.SetPeek(index, said.event_time);
     return;
   }
 }
@@ -255,16 +260,12 @@ uint32_t Scan::StopRow(int index, SourceWatermarks::Run& run, std::vector<uint32
     if (run.Own() > limit) return row;
     watermark[row] = run.Before();
     rows.push_back(row);
-    const TimestampMs came = r.Upstream(row);
-    const bool travels = came != kWatermarkNone;
-    if (!travels && !time.valid[row]) continue;
-    const TimestampMs moved = travels ? came : time.ints[row];
-    if (moved > LatestOk(r, row, wall_ms)) {
+    const Reader::Said said = r.Says(time, row, scan_.watermark_bound_ms);
+    if (said.at == kWatermarkNone) continue;
+    if (said.at > LatestOk(r, row, wall_ms)) {
       ++books_[flow::Count::kFutureSkew];
-    } else if (travels) {
-      run.AdvanceTo(moved);
     } else {
-      run.Advance(moved);
+      run.Advance(said.event_time);
     }
   }
   return r.raw.rows();

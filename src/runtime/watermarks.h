@@ -67,8 +67,6 @@ class SourceWatermarks {
         if (low > current_) current_ = low;
       }
     }
-    // The partition's own watermark is what came with a row, not made from its event time.
-    void AdvanceTo(TimestampMs watermark) { Advance(watermark + bound_ms_); }
     // This partition's own watermark, for alignment.
     TimestampMs Own() const { return max_ == kWatermarkNone ? kWatermarkNone : max_ - bound_ms_; }
     TimestampMs aligned_to() const { return aligned_to_; }

@@ -33,8 +33,8 @@
 namespace weir::store {
 
 inline constexpr uint32_t kApplicationId = 0x77656972;  // "weir"
-inline constexpr int kFormatVersion =
-    3;  // PRAGMA user_version; 1: no table target; 2: no watermarks of sinks
+// PRAGMA user_version. 1: no table target; 2: no watermarks in epoch.extents.
+inline constexpr int kFormatVersion = 3;
 
 struct OpenOptions {
   std::string directory;

@@ -52,6 +52,10 @@ def grant(cluster, box, user, but=()):
         cluster.tool.acl_add(principal="User:" + user, resource=resource, name=name, operations=operations)
 
 
+def connect_check(box):
+    return box("check", box.pipeline, "--connect", "--config", "weir.toml", timeout=PATIENCE)
+
+
 def way_in(listener, mechanism, user, connect=False):
     name = f"{'connect' if connect else 'in'}-{listener}-{mechanism or 'certificate'}".lower().replace("_", "-")
 
@@ -60,8 +64,7 @@ def way_in(listener, mechanism, user, connect=False):
         grant(cluster, box, user)
         if connect:
             # A broker may not have heard of a right that another one has taken.
-            processes.until("the check finds nothing wrong", lambda: box(
-                "check", box.pipeline, "--connect", "--config", "weir.toml", timeout=PATIENCE).code == 0, 30, 0.5, box.log)
+            processes.until("the check finds nothing wrong", lambda: connect_check(box).code == 0, 30, 0.5, box.log)
         else:
             box(*box.args, want=0, timeout=PATIENCE)
             exact_without_proxy(box)
@@ -95,14 +98,12 @@ def kept_out(what, words, listener, mechanism=None, user=None, granted=None, mis
         if missing_topic:
             cluster.tool.delete_topic(topic=box.topics["out"])
         if connect:
-            def refused():
-                life = box("check", box.pipeline, "--connect", "--config", "weir.toml", timeout=PATIENCE)
-                return life if life.code == 78 else None
-            # A topic that is deleted is gone from one broker after the other.
-            life = processes.until("the check refuses", refused, 30, 0.5, box.log)
+            if missing_topic:  # it is gone from one broker after the other
+                processes.until("the check refuses", lambda: connect_check(box).code == 78, 30, 0.5, box.log)
+            life = connect_check(box)
             lines = (life.err + life.out.decode()).splitlines()
-            if not any(all(re.search(word, line) for word in words) for line in lines):
-                raise Failure(f"exit 78, and no line with {words} in: {life.err[-600:]}", box.log())
+            if life.code != 78 or not any(all(re.search(word, line) for word in words) for line in lines):
+                raise Failure(f"exit {life.code}, and no line with {words} in: {life.err[-600:]}", box.log())
         else:
             with box.go() as process:
                 box.wait_status(f"degraded, with the reason ({words})", lambda s: says(s, words), process)
@@ -236,7 +237,7 @@ def old_brokers_are_told(cluster):
     box = Box(GroupReceipts(cluster), "old-brokers")
     box.put(20)
     wanted = ["older than Kafka 4.0", re.escape("'weir.receipt' = 'topic:NAME'")]
-    life = box("check", box.pipeline, "--connect", "--config", "weir.toml", timeout=PATIENCE)
+    life = connect_check(box)
     if life.code != 78 or not all(re.search(word, life.err) for word in wanted):
         raise Failure(f"exit {life.code}, and not {wanted} in: {life.err[-600:]}", box.log())
     with box.go() as process:

@@ -226,4 +226,16 @@ std::string TokenSubject(std::string_view token) {
   return end == std::string_view::npos ? "" : std::string(text.substr(1, end - 1));
 }
 
+std::string_view HeaderOf(const rd_kafka_message_t& message, const char* name) {
+  rd_kafka_headers_t* headers = nullptr;
+  const void* value = nullptr;
+  size_t size = 0;
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      rd_kafka_header_get_last(headers, name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+      value == nullptr) {
+    return {};
+  }
+  return {static_cast<const char*>(value), size};
+}
+
 }  // namespace weir::connectors

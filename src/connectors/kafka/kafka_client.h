@@ -42,6 +42,10 @@ using KafkaQueue = std::unique_ptr<rd_kafka_queue_t, KafkaFree<rd_kafka_queue_de
 using KafkaPartitions = std::unique_ptr<rd_kafka_topic_partition_list_t,
                                         KafkaFree<rd_kafka_topic_partition_list_destroy>>;
 
+// The value of the last header of that name; "": there is none, or it is empty. Lives as long as
+// the message.
+std::string_view HeaderOf(const rd_kafka_message_t& message, const char* name);
+
 class KafkaHandle {
  public:
   // What became of a record, from a producer's Poll and flush: the record's own opaque says whose

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "connectors/kafka/kafka_rows.h"
+#include "connectors/kafka/receipt_text.h"
 #include "connectors/kafka/txn_cluster.h"
 #include "flow/delivery.h"
 
@@ -57,9 +58,9 @@ class KafkaDelivery : public flow::SinkDelivery {
 
  private:
   std::string NameAt(const std::string& cluster_id) const {
-    return cluster_id.empty() ? "" : options_.name + "-" + cluster_id;
+    return cluster_id.empty() ? "" : SessionAt(options_.name, cluster_id);
   }
-  std::string Group() const { return SessionName() + "-receipt"; }
+  std::string Group() const { return ReceiptGroupOf(SessionName()); }
   Status OpenProducer();
   Status ReadReceipt(flow::Fenced& out);
   Status CommitReceipt(const protocol::Receipt& receipt);

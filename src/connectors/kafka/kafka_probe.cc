@@ -1,6 +1,8 @@
 #include "connectors/kafka/kafka_probe.h"
 
 #include "connectors/kafka/kafka_admin.h"
+#include "connectors/kafka/kafka_target.h"
+#include "connectors/kafka/receipt_text.h"
 #include "data/name_pattern.h"
 
 namespace weir::connectors {
@@ -25,11 +27,6 @@ Result<std::vector<std::string>> TopicsOf(KafkaHandle& handle, const plan::Table
   WEIR_ASSIGN_OR_RETURN(std::vector<std::string> names, AskTopicNames(handle, kRequestMs));
   std::erase_if(names, [&](const std::string& name) { return !pattern->Matches(name); });
   return names;
-}
-
-bool ReceiptInGroup(const plan::TableDef& table) {
-  return table.options.String("sink.delivery-guarantee") == "exactly-once" &&
-         table.options.String("weir.receipt") == "offsets";
 }
 
 // A cluster that nobody has used yet has no coordinator for the first seconds.
@@ -84,7 +81,7 @@ Status Probe(const ClientConfig& config, const plan::TableDef& table, bool as_si
   }
   if (topics.empty()) out.notes.push_back("table " + table.name + ": no topic matches yet");
   if (!as_sink || !ReceiptInGroup(table)) return Status::Ok();
-  return ProbeReceipt(config, handle, session + "-" + cluster + "-receipt", table.name, out);
+  return ProbeReceipt(config, handle, ReceiptGroupOf(SessionAt(session, cluster)), table.name, out);
 }
 
 }  // namespace

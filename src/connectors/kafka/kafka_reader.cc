@@ -38,19 +38,6 @@ void TakeHeaders(const rd_kafka_message_t& message, ConsumedRecord& record) {
   }
 }
 
-TimestampMs WatermarkOf(const rd_kafka_message_t& message) {
-  rd_kafka_headers_t* headers = nullptr;
-  const void* value = nullptr;
-  size_t size = 0;
-  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
-      rd_kafka_header_get_last(headers, kWatermarkHeaderName, &value, &size) !=
-          RD_KAFKA_RESP_ERR_NO_ERROR ||
-      value == nullptr) {
-    return kWatermarkNone;
-  }
-  return ParseWatermarkHeader({static_cast<const char*>(value), size});
-}
-
 std::optional<std::string_view> Bytes(const void* data, size_t size) {
   if (data == nullptr) return std::nullopt;
   return std::string_view(static_cast<const char*>(data), size);
@@ -90,7 +77,8 @@ void OnMessage(rd_kafka_message_t* message, void* opaque) {
   if (record.clock != ConsumedRecord::Clock::kNone) record.timestamp_ms = timestamp_ms;
   record.leader_epoch = rd_kafka_message_leader_epoch(message);
   if (serving.rows.wants_headers()) TakeHeaders(*message, record);
-  if (serving.rows.wants_watermark()) record.watermark = WatermarkOf(*message);
+  if (serving.rows.wants_watermark())
+    record.watermark = ParseWatermarkHeader(HeaderOf(*message, kWatermarkHeaderName));
   served.leader_epoch = record.leader_epoch;
   serving.rows.Append(record, &served.next, serving.out);
 }

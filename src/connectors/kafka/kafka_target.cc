@@ -50,6 +50,11 @@ std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table) {
   return "kafka:" + table.name;
 }
 
+bool ReceiptInGroup(const plan::TableDef& table) {
+  return table.options.String("sink.delivery-guarantee") == "exactly-once" &&
+         table.options.String("weir.receipt") == "offsets";
+}
+
 std::string KafkaSessionOf(const plan::TableDef& table, const std::string& name,
                            const std::string& pipeline) {
   const std::string prefix = OptionText(table, "sink.transactional-id-prefix");
@@ -65,6 +70,7 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
   RdClusterOptions cluster;
   cluster.config = ClientConfigOf(first, env, references);
   cluster.limits = limits;
+  cluster.receipt_in_group = ReceiptInGroup(first);
   WEIR_ASSIGN_OR_RETURN(cluster.receipt_topic,
                         ReceiptTopicOf(first.options.String("weir.receipt")));
   std::vector<std::unique_ptr<KafkaRows>> rows;
@@ -86,7 +92,6 @@ Result<std::unique_ptr<flow::SinkDelivery>> NewKafkaDelivery(
     return std::make_unique<PlainDelivery>(NewRdCluster(clock, std::move(cluster)),
                                            /*wait=*/guarantee == "at-least-once", std::move(rows));
   }
-  cluster.receipt_in_group = cluster.receipt_topic.empty();
   KafkaDeliveryOptions options;
   options.name = KafkaSessionOf(first, name, pipeline);
   options.wall_ms = [&clock] { return clock.WallMs(); };

@@ -20,6 +20,9 @@ namespace weir::connectors {
 // address, which may change.
 std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table);
 
+// Exactly once, with the receipts in a consumer group.
+bool ReceiptInGroup(const plan::TableDef& table);
+
 // The transactional id without the cluster, whose id the first contact tells. `name`: as below.
 std::string KafkaSessionOf(const plan::TableDef& table, const std::string& name,
                            const std::string& pipeline);

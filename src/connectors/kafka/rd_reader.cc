@@ -28,15 +28,7 @@ CommittedRecord RecordOf(const rd_kafka_message_t& message) {
   if (message.key != nullptr) out.key = {static_cast<const char*>(message.key), message.key_len};
   if (message.payload != nullptr)
     out.value = {static_cast<const char*>(message.payload), message.len};
-  rd_kafka_headers_t* headers = nullptr;
-  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return out;
-  const void* value = nullptr;
-  size_t size = 0;
-  if (rd_kafka_header_get_last(headers, kRowHeaderName, &value, &size) ==
-          RD_KAFKA_RESP_ERR_NO_ERROR &&
-      value != nullptr) {
-    out.row_header = {static_cast<const char*>(value), size};
-  }
+  out.row_header = HeaderOf(message, kRowHeaderName);
   return out;
 }
 

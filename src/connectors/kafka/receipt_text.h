@@ -25,6 +25,12 @@ namespace weir::connectors {
 inline constexpr char kRowHeaderName[] = "weir-e";
 inline constexpr size_t kRowHeaderBytes = 32;
 
+// The transactional id at a cluster, and the group that keeps its receipts.
+inline std::string SessionAt(const std::string& name, const std::string& cluster_id) {
+  return name + "-" + cluster_id;
+}
+inline std::string ReceiptGroupOf(const std::string& session) { return session + "-receipt"; }
+
 struct WrittenReceipt {
   protocol::Receipt receipt;
   int64_t written_ms = 0;  // wall clock of the writer

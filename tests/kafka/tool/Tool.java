@@ -654,9 +654,10 @@ public final class Tool {
    */
   private Map<TopicPartition, Long> ends(
       KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> all) throws Exception {
-    long until = System.nanoTime() + order.path("settle_ms").asLong(0) * 1_000_000;
+    long settle_ms = order.path("settle_ms").asLong(0);
+    long until = System.nanoTime() + settle_ms * 1_000_000;
     Map<TopicPartition, Long> ends = consumer.endOffsets(all);
-    if (order.path("settle_ms").asLong(0) == 0) return ends;
+    if (settle_ms == 0) return ends;
     Map<TopicPartition, Long> high;
     Properties plain = properties();
     plain.putIfAbsent("reconnect.backoff.max.ms", "500");
