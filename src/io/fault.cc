@@ -70,6 +70,7 @@ std::span<const std::string_view> DeclaredFaultPoints() { return kFaultPoints; }
 Status FaultResult::ToStatus(std::string_view point) const {
   switch (action) {
     case FaultAction::kNone:
+    case FaultAction::kWait:
       return Status::Ok();
     case FaultAction::kNoSpace:
       return Status(Code::kNoSpace, "injected at " + std::string(point) + ": no space");
@@ -84,6 +85,7 @@ Status WriteWithFault(FaultResult fault, std::string_view point, File& file, uin
                       std::string_view bytes) {
   switch (fault.action) {
     case FaultAction::kNone:
+    case FaultAction::kWait:
       return file.WriteAt(offset, bytes);
     case FaultAction::kFail:
     case FaultAction::kNoSpace:
@@ -99,7 +101,7 @@ Status WriteWithFault(FaultResult fault, std::string_view point, File& file, uin
 
 namespace {
 
-enum class RuleAction { kKill, kFail, kNoSpace, kDelay, kTorn };
+enum class RuleAction { kKill, kFail, kNoSpace, kDelay, kTorn, kWait };
 
 struct Rule {
   std::string point;
@@ -181,13 +183,15 @@ Result<Rule> ParseRule(std::string_view text) {
                                    : RuleAction::kNoSpace;
     return rule;
   }
-  if (name != "delay" && name != "torn") {
-    return fail("unknown action; there are kill, fail, nospace, delay:MS and torn:BYTES");
+  if (name != "delay" && name != "torn" && name != "wait") {
+    return fail("unknown action; there are kill, fail, nospace, delay:MS, torn:BYTES and wait:MS");
   }
   const std::optional<uint64_t> argument =
       colon == std::string_view::npos ? std::nullopt : ParseCount(action.substr(colon + 1));
   if (!argument) return fail("this action needs a number after the colon");
-  rule.action = name == "delay" ? RuleAction::kDelay : RuleAction::kTorn;
+  rule.action = name == "delay"  ? RuleAction::kDelay
+                : name == "torn" ? RuleAction::kTorn
+                                 : RuleAction::kWait;
   rule.argument = *argument;
   return rule;
 }
@@ -224,6 +228,9 @@ FaultResult FireFault(std::string_view point) {
       return {};
     case RuleAction::kTorn:
       return {FaultAction::kTorn, fired.argument};
+    case RuleAction::kWait:
+      SleepMs(fired.argument);
+      return {FaultAction::kWait, 0};
   }
   return {};
 }

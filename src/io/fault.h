@@ -6,6 +6,8 @@
 //   kill         SIGKILL to ourselves          fail        the call site's operation fails with EIO
 //   nospace      ... fails with ENOSPC         delay:MS    sleeps
 //   torn:BYTES   the write at this point writes BYTES bytes, then SIGKILL
+//   wait:MS      sleeps, and the call site waits for what is under way: reading (scan.after_batch)
+//                for the seal in flight, so that a small input has many epochs on any disk
 //   @n           only the n-th time the point is reached in this life (default 1); @every for each
 //   time
 //
@@ -24,13 +26,13 @@
 
 namespace weir::io {
 
-enum class FaultAction { kNone, kFail, kNoSpace, kTorn };
+enum class FaultAction { kNone, kFail, kNoSpace, kTorn, kWait };
 
 struct FaultResult {
   FaultAction action = FaultAction::kNone;
   uint64_t torn_bytes = 0;
-  // OK for kNone; the Status that the operation at this point must return otherwise (kTorn is
-  // handled by the writer).
+  // OK for kNone and kWait; the Status that the operation at this point must return otherwise
+  // (kTorn is handled by the writer).
   Status ToStatus(std::string_view point) const;
 };
 

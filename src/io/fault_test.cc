@@ -111,6 +111,15 @@ TEST_CASE("failures are given to the call site, once or every time") {
                                  "seal.before_commit nospace 2", "seal.before_commit nospace 3"});
 }
 
+TEST_CASE("a call site that is asked to wait is told so, and nothing fails") {
+  const Faults faults;
+  REQUIRE(ConfigureFaults("scan.after_batch=wait:1@every", faults.witness().c_str()).ok());
+  const FaultResult fault = WEIR_FAULT_POINT("scan.after_batch");
+  CHECK(fault.action == FaultAction::kWait);
+  CHECK(fault.ToStatus("p").ok());
+  CHECK(!ConfigureFaults("scan.after_batch=wait", nullptr).ok());  // without its milliseconds
+}
+
 TEST_CASE("a torn write leaves its first bytes and kills") {
   const Faults faults;
   REQUIRE(ConfigureFaults("file.during_append=torn:2", faults.witness().c_str()).ok());

@@ -185,6 +185,7 @@ class Engine {
   bool compacting_ = false;
   bool compaction_due_ = true;
   bool marks_in_flight_ = false;
+  bool reading_waits_for_seal_ = false;  // a test asked for it (io/fault.h, wait:MS)
   int64_t marks_retry_ns_ = 0;
   std::string noted_parks_ = "[]";  // as the directory knows them, of this run
   bool parks_in_flight_ = false;

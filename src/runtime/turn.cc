@@ -146,6 +146,8 @@ bool Engine::StageParked() const {
 
 bool Engine::ReadSources(int64_t now_ns) {
   if (phase_ != Phase::kReading || pressure_ != Pressure::kNone) return false;
+  if (reading_waits_for_seal_ && seal_state_ != SealState::kNone) return false;
+  reading_waits_for_seal_ = false;
   if (StageParked()) {
     // A parked file has no place for its rows, and a row that is read must go to all sinks: nothing
     // more is read. What is sealed is still delivered; a bounded run then has nothing left to wait
@@ -167,9 +169,12 @@ bool Engine::ReadSources(int64_t now_ns) {
     if (*outcome == Scan::Outcome::kProgress) {
       progressed = true;
       idle = 0;
-      // Tests kill after so many batches here, or slow the reading down so that a small input has
-      // many epochs.
-      (void)WEIR_FAULT_POINT("scan.after_batch");
+      // Tests kill after so many batches here, slow the reading down, or have it wait for the seal
+      // in flight, so that a small input has many epochs on a slow disk too.
+      const io::FaultResult fault = WEIR_FAULT_POINT("scan.after_batch");
+      reading_waits_for_seal_ =
+          fault.action == io::FaultAction::kWait && seal_state_ != SealState::kNone;
+      if (reading_waits_for_seal_) break;
     } else {
       ++idle;
     }

@@ -192,7 +192,7 @@ INSERT INTO out SELECT id, k, v FROM src;
             import json  # noqa: PLC0415
             return json.loads(life.out) if life.code == 0 else {}
 
-        slow = "scan.after_batch=delay:20@every"
+        slow = "scan.after_batch=wait:20@every"
         with weir.start("run", "pipeline.sql", "--progress", "never", *args, fault=slow) as process:
             wait_for(weir, "an epoch", lambda: status().get("sealed_epoch", 0) > 2, process)
             ballast = fill(small, 0)
@@ -243,8 +243,8 @@ INSERT INTO t SELECT id, k, v, '0123456789012345678901234567890123456789' AS pad
     small = os.path.join(weir.cwd, "small")
     with small_disk(kind, small, 24):
         ballast = fill(small, 300)
-        # Enough batches that a hundred epochs are cut even where a seal takes as long as three of them.
-        slow = "scan.after_batch=delay:15@every"
+        # Enough batches that a hundred epochs are cut, however long a seal takes.
+        slow = "scan.after_batch=wait:15@every"
         args = ["--set", "weir.batch-rows=20", "--set", "execution.checkpointing.interval=1 ms"]
 
         def waiting_epochs():

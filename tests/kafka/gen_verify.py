@@ -237,7 +237,7 @@ def killed_and_exact(cluster, topic, source, to):
     where = with_pipeline(cluster, topic, weir, source)
     weir("gen", "t.ledger", *to, *GEN, want=0)
     for point in DEATHS:
-        life = weir(*run_of(topic), "--set", "weir.batch-rows=64", fault=f"{point},scan.after_batch=delay:20@every", want=KILLED)
+        life = weir(*run_of(topic), "--set", "weir.batch-rows=64", fault=f"{point},scan.after_batch=wait:20@every", want=KILLED)
         if not any(line.startswith(point.split("=")[0] + " kill ") for line in life.witness):
             raise Failure(f"no witness of {point}", weir.log())
     weir(*run_of(topic), want=0)

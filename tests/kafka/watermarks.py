@@ -52,7 +52,7 @@ def written_by_key(cluster):
                 f.write(json.dumps({"id": f"{name}{i}", "k": f"k{i % KEYS}", "t": BEGIN_MS + i * STEP_MS}) + "\n")
             f.write("no json\n")
     for point in DEATHS:
-        box(*box.args, fault=f"{point},scan.after_batch=delay:20@every", want=KILLED)
+        box(*box.args, fault=f"{point},scan.after_batch=wait:20@every", want=KILLED)
     box(*box.args, want=0)
     return box
 
@@ -92,7 +92,7 @@ def read_by(first, mode):
     """The second pipeline, dead in the middle, too: (late rows, windows)."""
     box = reader(first, mode, mode, BOUNDED)
     for _ in range(2):
-        box(*box.args, fault="seal.after_commit=kill@3,scan.after_batch=delay:5@every", want=KILLED)
+        box(*box.args, fault="seal.after_commit=kill@3,scan.after_batch=wait:5@every", want=KILLED)
     box(*box.args, want=0)
     late, out = ([json.loads(line) for line in box.read(name).splitlines()] for name in ("late.jsonl", "out.jsonl"))
     return late, collections.Counter({(row["k"], row["s"]): row["n"] for row in out}), len(out)

@@ -159,7 +159,7 @@ def killed(seed, rng):
     """Killed at named points and random batches, run again, exact. A run that comes to its end before its point is the
     last one."""
     weir = prepared("killed", seed, run=False)
-    slow = "scan.after_batch=delay:4@every"
+    slow = "scan.after_batch=wait:4@every"
     kills = 0
     for point in rng.sample(POINTS, len(POINTS)):
         if weir.finished("qualify.sql"):

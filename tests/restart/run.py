@@ -25,7 +25,7 @@ from weirtest.books import require_balance  # noqa: E402
 from weirtest.report import Failure, Report, Skip  # noqa: E402
 from weirtest.weir import KILLED, LOG_DIR, WORK_DIR, Weir  # noqa: E402
 
-SLOW = "scan.after_batch=delay:3@every"
+SLOW = "scan.after_batch=wait:3@every"
 SETTINGS = ["--set", "weir.batch-rows=50", "--set", "execution.checkpointing.interval=1 ms"]
 RUN = ["run", "pipeline.sql", "--progress", "never", "--trace", "trace.jsonl", *SETTINGS]
 
@@ -96,7 +96,7 @@ class Box(Weir):
     def kill_midway(self, batches=25):
         """Dies after so many batches of fifty rows (of some fifty in all), with epochs sealed, however slow the disk is."""
         before = self.sealed() if os.path.exists(self.path("pipeline.weir", "state.db")) else 0
-        life = self(*RUN, fault=f"scan.after_batch=kill@{batches},scan.after_batch=delay:40@every")
+        life = self(*RUN, fault=f"scan.after_batch=kill@{batches},scan.after_batch=wait:10@every")
         if life.code != KILLED:
             raise Failure(f"not killed after {batches} batches: exit {life.code}", self.log())
         if self.sealed() < before + 3:
@@ -497,9 +497,26 @@ def _checkpoint(box):
 
 def _kill_after_deliveries(box):
     """Dies behind its second delivery, however slow targets are: that one holds epochs of this life."""
-    life = box(*RUN, fault="deliver.after_ack=kill@2,scan.after_batch=delay:20@every")
+    life = box(*RUN, fault="deliver.after_ack=kill@2,scan.after_batch=wait:20@every")
     if life.code != KILLED:
         raise Failure(f"not killed behind the second delivery: exit {life.code}", box.log())
+
+
+def _kill_after_proof(box, epoch):
+    """Lives until the directory itself knows that the target had more than `epoch`: a proof that a delivery went through
+    becomes durable with the seal behind it, and a kill may come first."""
+    for _ in range(6):
+        _kill_after_deliveries(box)
+        if int((box.status("pipeline.sql")["targets"][0]["acked"] or "0:0").split(":")[0]) > epoch:
+            return
+    raise Failure(f"no life knew of a delivery above epoch {epoch}", box.log())
+
+
+def _receipt_epoch(database):
+    connection = sqlite3.connect(database)
+    epoch, = connection.execute("SELECT epoch FROM weir_receipts").fetchone()
+    connection.close()
+    return epoch
 
 
 def _older_copy(box, go_on):
@@ -596,7 +613,7 @@ def restored_target(box):
         connection.backup(copy)
     copy.close()
     connection.close()
-    _kill_after_deliveries(box)
+    _kill_after_proof(box, _receipt_epoch(box.path("older.db")))
     before = len(box.output().splitlines())
     os.rename(box.path("older.db"), box.path("out.db"))
     older = len(box.output().splitlines())
@@ -645,8 +662,9 @@ def database_table_unfit(box):
 
         def delivered():
             now = status()
-            read = now.get("books", {}).get("scan:src", {}).get("read", 0)
-            return read == 2700 and now["targets"][0]["undelivered_rows"] == 0
+            books = now.get("books", {})
+            out = books.get("sink:out", {})
+            return books.get("scan:src", {}).get("read", 0) == 2700 and out["staged"] == out.get("acked")
 
         def says_why():
             now = status()
@@ -808,7 +826,7 @@ def source_missing(box):
 
 def renamed_sql(box):
     args = ["--data-dir", "state"]
-    life = box(*RUN, *args, fault="scan.after_batch=kill@25,scan.after_batch=delay:12@every")
+    life = box(*RUN, *args, fault="scan.after_batch=kill@25,scan.after_batch=wait:5@every")
     if life.code != KILLED:
         raise Failure("not killed", box.log())
     want = box.undisturbed()
@@ -861,7 +879,7 @@ INSERT INTO out SELECT k, COUNT(*) AS n FROM TUMBLE(TABLE big, DESCRIPTOR(ts), I
         return json.loads(life.out).get("sealed_epoch", 0) if life.code == 0 else 0
 
     with box.start("run", "pipeline.sql", "--progress", "never", "--set", "weir.batch-rows=20", "--set",
-                   "execution.checkpointing.interval=1 ms", fault="scan.after_batch=delay:30@every") as process:
+                   "execution.checkpointing.interval=1 ms", fault="scan.after_batch=wait:30@every") as process:
         wait_until(lambda: epochs() > 3, "epochs", box)
         reader = sqlite3.connect(f"file:{database}?mode=ro", uri=True, isolation_level=None)
         reader.execute("BEGIN")

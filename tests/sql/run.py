@@ -21,7 +21,7 @@ from weirtest.weir import BUILD, KILLED, LOG_DIR, WORK_DIR, Weir, binary_of, run
 SMALL_EPOCHS = ["--set", "weir.batch-rows=1", "--set", "execution.checkpointing.interval=1 ms"]
 # Large input: five hundred rows a batch, else the same.
 LARGE_EPOCHS = ["--set", "weir.batch-rows=500", "--set", "execution.checkpointing.interval=1 ms"]
-SLOW = "scan.after_batch=delay:4@every"
+SLOW = "scan.after_batch=wait:4@every"
 
 
 def run_args(case, *more):

@@ -22,6 +22,10 @@ CLEAN_ENV = {
     "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99:halt_on_error=1",
     "TSAN_OPTIONS": "exitcode=99:halt_on_error=1",
 }
+# A slow disk on demand: each seal of each life takes so many milliseconds more. No expectation of a suite may hang on
+# how many epochs a disk seals in a second.
+SLOW_SEALS = os.environ.get("WEIR_TEST_SEAL_MS", "")
+SLOW_POINT = "seal.before_stage_sync"
 SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer)")
 KILLED = -signal.SIGKILL
 
@@ -109,6 +113,8 @@ class Weir:
         self.witness_path = os.path.join(self.cwd, ".witness")
         if fault:
             merged["WEIR_FAULT"] = fault
+        if SLOW_SEALS and SLOW_POINT not in (fault or "") and self.binary == binary_of("fault"):
+            merged["WEIR_FAULT"] = ",".join(filter(None, [fault, f"{SLOW_POINT}=delay:{SLOW_SEALS}@every"]))
         if kill_at_write:
             merged["WEIR_KILL_AT_WRITE"] = str(kill_at_write)
         if fault or kill_at_write:
