@@ -89,6 +89,9 @@ struct Fenced {
   std::vector<protocol::Receipt> others;
   protocol::Whereabouts at;  // after fencing: where a scan for what is delivered now begins
   int64_t written_ms = 0;    // wall clock of R's writer; 0: not known
+  // Sessions of our name that were opened since our last one, and not by us: told, never decided
+  // by.
+  uint64_t by_others = 0;
 };
 
 // What a scan looks for: rows of `lineage` above `from`, beginning at `since`.

@@ -117,6 +117,16 @@ void Deliveries::OnLooked(Target& target, Result<protocol::Whereabouts> at) {
 void Deliveries::OnFenced(Target& target, Result<flow::Fenced> fenced) {
   if (!fenced) return Backoff(target, fenced.error());
   target.fenced = std::move(*fenced);
+  if (target.fenced.by_others > 0) {
+    target.fenced_by_others += target.fenced.by_others;
+    LogWarning("fenced_by_another",
+               {{"target", target.name},
+                {"session", target.session},
+                {"times", target.fenced.by_others},
+                {"reason",
+                 "somebody else uses this name: a second box with the same instance, or "
+                 "a late request of an earlier life"}});
+  }
   if (!target.traits.keeps_receipt) target.fenced.receipt = target.seen;
   if (trace_) {
     trace_(protocol::FencedEvent(target.name));

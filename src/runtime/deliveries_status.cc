@@ -127,6 +127,8 @@ void Deliveries::AppendStatus(std::string& json) const {
     if (t.in_flight) json += ",\"in_flight\":" + JsonQuote(t.in_flight->to.ToString());
     if (!t.looked.cluster.empty()) json += ",\"cluster\":" + JsonQuote(t.looked.cluster);
     if (!t.session.empty()) json += ",\"session\":" + JsonQuote(t.session);
+    if (t.fenced_by_others > 0)
+      json += ",\"fenced_by_others\":" + std::to_string(t.fenced_by_others);
     if (t.failing_since_ns != 0) {
       json += ",\"failing_for_ms\":" + std::to_string((now_ns - t.failing_since_ns) / 1000000) +
               ",\"reason\":" + JsonQuote(t.last_error);

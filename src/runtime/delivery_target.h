@@ -57,9 +57,10 @@ struct DeliveryTarget {
   flow::Fenced fenced;
   protocol::DeliveryFacts facts;
   protocol::DeliveryDecision decision;
-  bool second_look = false;    // a scan has said park once: it counts when the next one agrees
-  bool move_accepted = false;  // --accept-topic was acted on in this run
-  int fenced_in_row = 0;       // deliveries that another session of our name has ended
+  bool second_look = false;       // a scan has said park once: it counts when the next one agrees
+  bool move_accepted = false;     // --accept-topic was acted on in this run
+  int fenced_in_row = 0;          // deliveries that another session of our name has ended
+  uint64_t fenced_by_others = 0;  // in this run: by whoever else uses our name
   std::optional<protocol::TargetPosition> attempted;  // the highest F.to of this run
   ChosenRange range;
   int64_t begun_ns = 0;  // the transaction

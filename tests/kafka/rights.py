@@ -232,6 +232,26 @@ TAKEN = [taken("TOPIC", "WRITE", ["TOPIC_AUTHORIZATION_FAILED"]),
          taken("GROUP", "READ", ["GROUP_AUTHORIZATION_FAILED"])]
 
 
+def a_check_fences_nobody(cluster):
+    """The check asks for the transactional id, and neither a running weir nor the coordinator notices."""
+    box = Box(cluster, "connect-beside")
+    box.put(20)
+    with box.go() as process:
+        box.wait_delivered(process=process)
+        before = cluster.tool.transaction(transactional_id=box.txid)
+        for _ in range(3):
+            life = connect_check(box)
+            if life.code != 0:
+                raise Failure(f"the check ends with {life.code}: {life.err[-600:]}", box.log())
+        after = cluster.tool.transaction(transactional_id=box.txid)
+        if (after["pid"], after["epoch"]) != (before["pid"], before["epoch"]):
+            raise Failure(f"the producer of the name was {before}, and after the checks {after}", box.log())
+        box.put(20)
+        box.wait_delivered(process=process)
+        box.stop(process)
+    box.require_exact("beside checks")
+
+
 def old_brokers_are_told(cluster):
     """Before Kafka 4.0 a group may lose a receipt: the check says so, and nothing is delivered."""
     box = Box(GroupReceipts(cluster), "old-brokers")
@@ -251,4 +271,4 @@ OLD = [old_brokers_are_told]
 RENEWED = [a_changed_password_is_read_again, changed_certificates_are_read_again]
 IN = [way_in(*way) for way in WAYS]
 KEPT_OUT = [kept_out(*out, **more) for out, more in OUT]
-CONNECT = [way_in(*way, connect=True) for way in WAYS] + [kept_out(*out, connect=True, **more) for out, more in OUT]
+CONNECT = [a_check_fences_nobody] + [way_in(*way, connect=True) for way in WAYS] + [kept_out(*out, connect=True, **more) for out, more in OUT]

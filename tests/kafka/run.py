@@ -87,7 +87,7 @@ def weir_checks(args, version):
               "reading": [*crashes.BESIDE, crashes.deaths_in_a_row(args.seed)], "source": sources.CLUSTER,
               "two-clusters": two_clusters.BESIDE, "mutant": mutants.BESIDE,
               "watermarks": watermarks.CHECKS, "topic-receipt": topic_receipts.beside(rng),
-              "connect": [check for check in rights.CONNECT if "no_right_to_the_id" not in check.__name__]}
+              "connect": rights.CONNECT}
     if args.full:
         groups["world"] = (worlds.LONG if version == VERSION else []) + worlds.BESIDE + worlds.LIKELY
     beside = [(f"{group}/{check.__name__}", check) for group, checks in groups.items() for check in checks]

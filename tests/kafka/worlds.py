@@ -233,6 +233,8 @@ def boxes_with_one_sql_file(seconds):
                 fleet.boxes[0].wait_delivered(len(fleet.expected()), running[0])
             for box, process in zip(fleet.boxes, running):
                 box.stop(process)
+                if "event=fenced_by_another" in process.err():
+                    raise Failure(f"{box.name} was told of somebody who is not there", process.err())
         for box in fleet.boxes:
             fenced = [e for e in box.events() if e["what"] == "answer" and e.get("error") in FENCED]
             if fenced:
@@ -245,7 +247,8 @@ def boxes_with_one_sql_file(seconds):
 
 def boxes_of_one_instance(cluster):
     """Three boxes, one SQL file, the same instance by mistake: one of them delivers, the others find a receipt of a
-    lineage that they never had (row 1) and are told so before they have written anything."""
+    lineage that they never had (row 1) and are told so before they have written anything. The one is told, too: somebody
+    else has used its name between two deliveries."""
     fleet = Fleet(cluster, "fleet-same", ("box", "box", "box"))
     first, *others = fleet.boxes
     with first.go() as process, contextlib.ExitStack() as stack:
@@ -259,6 +262,9 @@ def boxes_of_one_instance(cluster):
             require_park(box, box.wait_status("told by a park", parked, other), "kafka.row-1", "adopt")
         fleet.put(0, 20)
         first.wait_delivered(process=process)
+        told, = first.state()["targets"]
+        if told.get("fenced_by_others", 0) < len(others) or "event=fenced_by_another" not in process.err():
+            raise Failure(f"the first box was not told: {told}", process.err())
         first.stop(process)
         for box, other in running:
             box.stop(other)

@@ -146,6 +146,9 @@ class SimProducer : public connectors::TxnProducer {
     return fault == SimBroker::Fault::kAnswerLost ? Unavailable("answer lost") : Status::Ok();
   }
 
+  std::optional<connectors::ProducerIdentity> identity() const override {
+    return connectors::ProducerIdentity{1, static_cast<int32_t>(epoch_)};
+  }
   Status Begin() override { return Status::Ok(); }  // no request of its own
 
   Status Produce(const connectors::TxnRecord& record) override {

@@ -150,8 +150,13 @@ void KafkaHandle::OnError(rd_kafka_t* rk, int code, const char* text, void* opaq
 
 void KafkaHandle::OnLog(const rd_kafka_t* rk, int, const char* facility, const char* text) {
   if (rk == nullptr || facility == nullptr || text == nullptr) return;
-  KafkaReason& reason = static_cast<KafkaHandle*>(rd_kafka_opaque(rk))->reason_;
+  KafkaHandle& handle = *static_cast<KafkaHandle*>(rd_kafka_opaque(rk));
+  KafkaReason& reason = handle.reason_;
   if (std::string_view(facility) == "CONFWARN") reason.NoteLog(text);
+  if (std::string_view(facility) == "GETPID") {
+    const std::lock_guard lock(handle.identity_mutex_);
+    if (const auto identity = AcquiredIdentity(text)) handle.identity_ = identity;
+  }
   if (std::string_view(facility) != "FAIL") return;
   // That the other side has closed a connection, and what that may mean ("connecting to a SSL
   // listener?"), is told to the log only. In front stands the thread.

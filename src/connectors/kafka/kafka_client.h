@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "base/status.h"
 #include "connectors/kafka/kafka_properties.h"
 #include "connectors/kafka/kafka_reason.h"
+#include "connectors/kafka/producer_identity.h"
 
 namespace weir::connectors {
 
@@ -46,6 +48,11 @@ using KafkaPartitions = std::unique_ptr<rd_kafka_topic_partition_list_t,
 // the message.
 std::string_view HeaderOf(const rd_kafka_message_t& message, const char* name);
 
+// An extra property of a producer: its log, which goes to nobody, tells what identity() is read
+// from.
+inline constexpr const char* kShowsIdentity = "debug";
+inline constexpr const char* kShowsIdentityValue = "eos";
+
 class KafkaHandle {
  public:
   // What became of a record, from a producer's Poll and flush: the record's own opaque says whose
@@ -62,6 +69,11 @@ class KafkaHandle {
 
   rd_kafka_t* get() const { return rk_; }
   KafkaReason& reason() { return reason_; }
+  // What init_transactions has made of a producer whose extra properties hold kShowsIdentity.
+  std::optional<ProducerIdentity> identity() const {
+    const std::lock_guard lock(identity_mutex_);
+    return identity_;
+  }
   // Serves the events that wait, at most timeout_ms for the first.
   void Poll(int timeout_ms) { rd_kafka_poll(rk_, timeout_ms); }
   // kUnavailable: "WHAT: why" (kafka_reason.h). Errors that only an operator can end
@@ -77,6 +89,8 @@ class KafkaHandle {
   static void OnTokenWanted(rd_kafka_t* rk, const char* config, void* opaque);
 
   KafkaReason reason_;
+  mutable std::mutex identity_mutex_;  // the library's threads tell it
+  std::optional<ProducerIdentity> identity_;
   ClientConfig config_;
   rd_kafka_t* rk_ = nullptr;
 };

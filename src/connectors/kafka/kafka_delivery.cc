@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/check.h"
 #include "connectors/kafka/produce_rows.h"
@@ -79,6 +80,7 @@ Status KafkaDelivery::OpenProducer() {
   // bears the old one, has fenced nobody.
   producer_.reset();
   cluster_->Reset();
+  last_.reset();
   WEIR_ASSIGN_OR_RETURN(cluster_id_, cluster_->ClusterId());
   WEIR_ASSIGN_OR_RETURN(producer_, cluster_->NewProducer(SessionName()));
   if (producer_->cluster() == cluster_id_) return Status::Ok();
@@ -92,6 +94,7 @@ Result<protocol::Whereabouts> KafkaDelivery::Look() {
   WEIR_ASSIGN_OR_RETURN(looked_, cluster_->Describe());
   if (looked_.cluster != cluster_id_) {
     cluster_->Reset();
+    last_.reset();
     return Fail(Code::kUnavailable,
                 "two clusters answer at one address: " + cluster_id_ + " and " + looked_.cluster);
   }
@@ -106,9 +109,12 @@ Result<flow::Fenced> KafkaDelivery::Fence(const std::vector<std::string>& ancest
     WEIR_ASSIGN_OR_RETURN(const auto other, cluster_->NewProducer(name));
     WEIR_RETURN_IF_ERROR(other->Init());
   }
+  const std::optional<ProducerIdentity> before = std::exchange(last_, std::nullopt);
   WEIR_RETURN_IF_ERROR(producer_->Init());
-  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_fence").ToStatus("deliver.after_fence"));
+  last_ = producer_->identity();
   flow::Fenced out;
+  out.by_others = FencingsByOthers(before, last_);
+  WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_fence").ToStatus("deliver.after_fence"));
   WEIR_RETURN_IF_ERROR(ReadReceipt(out));
   WEIR_RETURN_IF_ERROR(
       WEIR_FAULT_POINT("deliver.after_receipt_read").ToStatus("deliver.after_receipt_read"));
@@ -163,6 +169,7 @@ Result<protocol::Whereabouts> KafkaDelivery::Deliver(const flow::SealedProof& pr
                                                      flow::RowReader& rows) {
   CHECK(producer_ != nullptr && range.to.epoch <= proof.through());
   WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.before_begin").ToStatus("deliver.before_begin"));
+  last_.reset();  // until its end is known
   WEIR_RETURN_IF_ERROR(producer_->Begin());
   const Lineage lineage = proof.lineage();
   WEIR_ASSIGN_OR_RETURN(const uint64_t records,
@@ -191,11 +198,14 @@ Status KafkaDelivery::CommitReceipt(const protocol::Receipt& receipt) {
                                               EncodeReceipt(receipt, options_.wall_ms())));
   WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.after_receipt").ToStatus("deliver.after_receipt"));
   WEIR_RETURN_IF_ERROR(WEIR_FAULT_POINT("deliver.before_commit").ToStatus("deliver.before_commit"));
-  return producer_->Commit();
+  WEIR_RETURN_IF_ERROR(producer_->Commit());
+  last_ = producer_->identity();
+  return Status::Ok();
 }
 
 Status KafkaDelivery::Refresh(const protocol::Receipt& receipt) {
   CHECK(producer_ != nullptr);
+  last_.reset();
   WEIR_RETURN_IF_ERROR(producer_->Begin());
   return CommitReceipt(receipt);
 }

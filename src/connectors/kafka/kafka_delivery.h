@@ -70,6 +70,8 @@ class KafkaDelivery : public flow::SinkDelivery {
   const std::vector<std::unique_ptr<KafkaRows>> rows_;
   std::string cluster_id_;  // "" until the first contact
   std::unique_ptr<TxnProducer> producer_;
+  // The last fencing of ours, while nothing of ours is open: what the next one is held against.
+  std::optional<ProducerIdentity> last_;
   std::unique_ptr<TxnProducer> next_;  // prepared: under the name, with metadata; has done nothing
   protocol::Whereabouts looked_;
   protocol::Whereabouts ends_;  // after fencing

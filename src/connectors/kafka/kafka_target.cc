@@ -50,9 +50,12 @@ std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table) {
   return "kafka:" + table.name;
 }
 
+bool DeliversOnce(const plan::TableDef& table) {
+  return table.options.String("sink.delivery-guarantee") == "exactly-once";
+}
+
 bool ReceiptInGroup(const plan::TableDef& table) {
-  return table.options.String("sink.delivery-guarantee") == "exactly-once" &&
-         table.options.String("weir.receipt") == "offsets";
+  return DeliversOnce(table) && table.options.String("weir.receipt") == "offsets";
 }
 
 std::string KafkaSessionOf(const plan::TableDef& table, const std::string& name,

@@ -20,7 +20,9 @@ namespace weir::connectors {
 // address, which may change.
 std::string KafkaTargetOf(const plan::Plan& plan, const plan::TableDef& table);
 
-// Exactly once, with the receipts in a consumer group.
+// Exactly once: in transactions, with receipts.
+bool DeliversOnce(const plan::TableDef& table);
+// ... and those in a consumer group.
 bool ReceiptInGroup(const plan::TableDef& table);
 
 // The transactional id without the cluster, whose id the first contact tells. `name`: as below.

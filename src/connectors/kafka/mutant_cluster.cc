@@ -71,6 +71,7 @@ class MutantProducer : public TxnProducer {
       shared_.early = shared_.cluster->ReadReceipts(shared_.group);
     return inner_->Init();
   }
+  std::optional<ProducerIdentity> identity() const override { return inner_->identity(); }
   Status Begin() override { return inner_->Begin(); }
 
   Status Produce(const TxnRecord& record) override {

@@ -14,6 +14,7 @@ constexpr int kMetadataMs = 10000;
 // worth waiting. After that the path begins anew.
 constexpr int kSliceMs = 2000;
 constexpr int64_t kInitMs = 30000;
+constexpr int64_t kAskedOnceNs = (kInitMs - 5000) * 1000000;  // left of them, after five seconds
 constexpr int kReceiptMs = 10000;
 constexpr int kCommitMs = 20000;
 constexpr int kQueueFullMs = 20;
@@ -47,6 +48,7 @@ class RdProducer : public TxnProducer {
     if (!name.empty()) {
       extra.push_back({"transactional.id", name});
       extra.push_back({"transaction.timeout.ms", timeout});
+      extra.push_back({kShowsIdentity, kShowsIdentityValue});
     }
     WEIR_ASSIGN_OR_RETURN(
         handle_, KafkaHandle::Create(options_.config, ClientRole::kProducer, extra, &OnDelivered));
@@ -79,6 +81,9 @@ class RdProducer : public TxnProducer {
       const KafkaError error(rd_kafka_init_transactions(handle_->get(), kSliceMs));
       handle_->Poll(0);
       if (error == nullptr) {
+        // After a connection that broke, or an answer that was late, the library has asked again.
+        if (handle_->reason().Text().empty() && clock_.MonotonicNs() < deadline_ns - kAskedOnceNs)
+          identity_ = handle_->identity();
         handle_->reason().Clear();
         return Status::Ok();
       }
@@ -88,6 +93,8 @@ class RdProducer : public TxnProducer {
       }
     }
   }
+
+  std::optional<ProducerIdentity> identity() const override { return identity_; }
 
   Status Begin() override {
     const KafkaError error(rd_kafka_begin_transaction(handle_->get()));
@@ -313,6 +320,7 @@ class RdProducer : public TxnProducer {
   Topic receipt_topic_;
   std::string name_;  // the transactional id; "" without transactions
   std::string cluster_;
+  std::optional<ProducerIdentity> identity_;
   uint64_t enqueued_ = 0;
   // Filled by reports, which Poll and Flush serve on our thread.
   Flushed flushed_;

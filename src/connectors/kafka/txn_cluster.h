@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "connectors/kafka/producer_identity.h"
 #include "protocol/types.h"
 #include "protocol/whereabouts.h"
 
@@ -46,6 +47,8 @@ class TxnProducer {
   virtual std::string cluster() const = 0;  // id of the cluster that it is connected to
   // Fences every other producer of the name and settles what it left open. kTwin: fenced meanwhile.
   virtual Status Init() = 0;
+  // What Init made of it. nullopt: not known, or more than one request may have been needed.
+  virtual std::optional<ProducerIdentity> identity() const = 0;
   virtual Status Begin() = 0;
   virtual Status Produce(const TxnRecord& record) = 0;
   // Waits until every record is acknowledged. Number of records that were, and for each topic and
