@@ -174,14 +174,17 @@ if wants restart; then one restart python3 tests/restart/run.py; fi
 if wants service; then one service python3 tests/service/run.py; fi
 if wants disk; then one disk python3 tests/disk/run.py ${full:+--full}; fi
 if wants kafka; then one kafka python3 tests/kafka/run.py ${full:+--full}; fi
-if wants campaign; then one campaign python3 tests/campaign/run.py ${full:+--minutes 60}; fi
+if wants campaign; then
+  one campaign-judged python3 tests/campaign/judged.py
+  one campaign python3 tests/campaign/run.py ${full:+--minutes 60}
+fi
 if wants sim; then one sim sim_layer; fi
 if wants model; then one model model_layer; fi
 if wants fuzz; then one fuzz fuzz_layer; fi
 
 echo
 echo "minutes"
-for name in build tidy-self-test "${all_layers[@]}"; do
+for name in build tidy-self-test campaign-judged "${all_layers[@]}"; do
   [ -n "${seconds[$name]:-}" ] || continue
   printf '  %-16s %5.1f\n' "$name" "$(python3 -c "print(${seconds[$name]} / 60)")"
 done

@@ -4,6 +4,7 @@
   run.py                   the short form of CI: about four minutes, its own list of mandatory faults
   run.py --minutes 60      every mandatory fault, and random ones until the time is over
   run.py --seed N --out DIR --rate N --input files
+  run.py --mutant twice    weir, wrong on purpose: must be NOT EXACT (judged.py)
   run.py --only outage,broker_kill    a look at these faults: never a verdict over the whole list
 
 Gates come before the first fault: input flows, epochs are sealed, output is judged. The campaign stops at the first wrong
@@ -98,6 +99,8 @@ class Campaign:
         self.subject = Subject(cluster, os.path.join(self.small_disk or work, "box"), binary, args.input)
         if args.stand_in:
             self.subject.env["WEIR_STANDIN"] = args.stand_in
+        if args.mutant:
+            self.subject.env["WEIR_MUTANT"] = args.mutant
         # The first event is a whole window away, so that the first window is a whole one.
         base_ms = int(time.time() * 1000) // WINDOW_MS * WINDOW_MS
         self.expected = Expected(Stream(args.seed, base_ms, args.rate))
@@ -106,7 +109,7 @@ class Campaign:
         files = os.path.join(self.subject.cwd, "in") if args.input == "files" else None
         self.generator = Generator(cluster, self.expected, self.lock, files)
         self.chaos = chaos.Chaos(cluster, self.subject, rng, self.small_disk)
-        self.patience = 40 if args.stand_in else RECOVERY_S
+        self.patience = 40 if args.stand_in or args.mutant else RECOVERY_S
         self.next = {}
         self.faults = []
         self.why = []
@@ -208,13 +211,14 @@ class Campaign:
 
 
 def version_of(subject):
-    done = subprocess.run([subject.binary, "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run([subject.binary, "version"], capture_output=True, text=True, check=False)
     return done.stdout.split("\n")[0].strip() or "of this tree"
 
 
 def run(report, args, work, binary):
     rng = random.Random(args.seed)
-    names = chaos.SHORT if args.short else chaos.LONG  # what a verdict needs
+    # What a verdict needs. A weir that is wrong by itself is judged without any fault.
+    names = () if args.mutant else chaos.SHORT if args.short else chaos.LONG
     chosen = args.only or names
     with Cluster(os.path.join(work, "cluster")) as cluster:
         print(f"# three brokers {VERSION} are ready", flush=True)
@@ -283,20 +287,24 @@ def main():
     parser.add_argument("--rate", type=int, default=400, help="events a second and partition")
     parser.add_argument("--input", choices=["files", "kafka"], default="kafka", help="what weir reads")
     parser.add_argument("--only", type=lambda text: text.split(","), help="these faults, in an order of the seed's")
-    parser.add_argument("--out", default=os.path.join(LOG_DIR, "campaign"))
+    parser.add_argument("--out", help="where the report goes (build/test-logs/campaign)")
     parser.add_argument("--preset", default="fault", help="of the binary; only fault has fault points")
     parser.add_argument("--stand-in", choices=["right", "twice", "dropped", "altered"],
                         help="judge the campaign itself: not weir, but a program that is right, or wrong in this way")
+    parser.add_argument("--mutant", choices=["twice", "dropped", "altered"],
+                        help="judge the campaign itself: weir, but deliveries are wrong in this way")
     args = parser.parse_args()
+    layer = "-".join(filter(None, ["campaign", args.stand_in, args.mutant]))
+    args.out = args.out or os.path.join(LOG_DIR, layer)
     args.short = args.minutes is None
     if args.stand_in:
         args.input = "kafka"
     args.minutes = args.minutes or 0
-    report = Report("campaign", LOG_DIR)
+    report = Report(layer, LOG_DIR)
     print(f"# campaign: seed {args.seed} (run.py --seed {args.seed} repeats its faults)", flush=True)
     for check in selftest.CHECKS:
         report.check(f"selftest/{check.__name__}", check)
-    work = os.path.join(WORK_DIR, "campaign")
+    work = os.path.join(WORK_DIR, layer)
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     binary = os.path.join(HERE, "standin.py") if args.stand_in else binary_of(args.preset)
