@@ -52,7 +52,7 @@ void RangeSizer::Took(uint64_t rows, int64_t ms) {
   if (time_max_ms_ == 0 || rows < rows_ / 2) return;
   const uint64_t fits =
       rows * static_cast<uint64_t>(time_max_ms_) / static_cast<uint64_t>(std::max<int64_t>(ms, 1));
-  rows_ = std::clamp(std::min(fits, rows_ * 2), kRowsMin, kRowsMax);
+  rows_ = std::clamp(std::min(fits, rows_ * kGrowth), kRowsMin, kRowsMax);
 }
 
 void RangeSizer::Failed() {

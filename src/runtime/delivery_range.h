@@ -57,6 +57,9 @@ class RangeSizer {
   static constexpr uint64_t kRowsFirst = 20000;
   static constexpr uint64_t kRowsUntimed = 100000;  // a lock on the target is held only briefly
   static constexpr uint64_t kRowsMax = 2000000;
+  // At most, from one delivery to the next: a backlog is then a few large ones, and each of them
+  // has taken about what the one before has shown.
+  static constexpr uint64_t kGrowth = 8;
   int64_t time_max_ms_;
   uint64_t rows_;
 };

@@ -72,13 +72,13 @@ TEST_CASE("range sizer: learns what fits into the time, and halves what failed")
   RangeSizer sizer(15000);
   const uint64_t first = sizer.rows();
   sizer.Took(first, 100);
-  CHECK(sizer.rows() == 2 * first);  // no more than twice at a time
+  CHECK(sizer.rows() == 8 * first);  // no more than eight times at a time
   sizer.Took(10, 14000);             // a small one says nothing
-  CHECK(sizer.rows() == 2 * first);
+  CHECK(sizer.rows() == 8 * first);
   sizer.Took(sizer.rows(), 60000);
-  CHECK(sizer.rows() == first / 2);
+  CHECK(sizer.rows() == 2 * first);
   sizer.Failed();
-  CHECK(sizer.rows() == first / 4);
+  CHECK(sizer.rows() == first);
   for (int i = 0; i < 40; ++i) sizer.Failed();
   CHECK(sizer.rows() == 100);
   RangeSizer untimed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -25,6 +26,7 @@ class SpoolIndex {
   void Reset(std::vector<EpochSpan> spans, std::map<uint64_t, uint64_t> segments) {
     const std::lock_guard hold(mutex_);
     spans_ = std::move(spans);
+    checked_.clear();
     segments_ = std::move(segments);
     last_epoch_.clear();
     for (const EpochSpan& span : spans_) last_epoch_[span.segment] = span.epoch;
@@ -50,8 +52,15 @@ class SpoolIndex {
       if (range.spans.empty() && span.epoch == after_epoch) range.skip_rows = after_rows;
       if (span.epoch == to_epoch) range.last_rows = to_rows;
       range.spans.push_back(span);
+      range.checked.push_back(checked_.contains(span.epoch));
     }
     return range;
+  }
+
+  // The rows of the epoch, as they lie in the file, are those that were sealed.
+  void Checked(EpochId epoch) {
+    const std::lock_guard hold(mutex_);
+    checked_.insert(epoch);
   }
 
   // Begins with a segment: a start takes nothing less for the edge of what was trimmed.
@@ -86,6 +95,8 @@ class SpoolIndex {
     segments_.erase(segment);
     last_epoch_.erase(segment);
     std::erase_if(spans_, [&](const EpochSpan& span) { return span.segment == segment; });
+    checked_.erase(checked_.begin(),
+                   spans_.empty() ? checked_.end() : checked_.lower_bound(spans_.front().epoch));
     return bytes;
   }
 
@@ -94,6 +105,7 @@ class SpoolIndex {
   std::vector<EpochSpan> spans_;            // sealed, ascending
   std::map<uint64_t, uint64_t> segments_;   // number -> bytes
   std::map<uint64_t, EpochId> last_epoch_;  // by segment
+  std::set<EpochId> checked_;               // since the start of this life
 };
 
 class SpoolImpl : public Spool {
@@ -227,8 +239,10 @@ class SpoolImpl : public Spool {
 
   std::unique_ptr<flow::RowReader> Read(EpochId after_epoch, uint64_t after_rows, EpochId to_epoch,
                                         uint64_t to_rows, int sink_index) override {
-    return NewSpoolReader(env_.files, options_.directory, options_.schema,
-                          index_.Range(after_epoch, after_rows, to_epoch, to_rows), sink_index);
+    SpoolRange range = index_.Range(after_epoch, after_rows, to_epoch, to_rows);
+    range.on_checked = [this](EpochId epoch) { index_.Checked(epoch); };
+    return NewSpoolReader(env_.files, options_.directory, options_.schema, std::move(range),
+                          sink_index);
   }
 
   EpochId HeldFrom() const override { return index_.HeldFrom(); }

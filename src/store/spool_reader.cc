@@ -34,26 +34,48 @@ class SpoolReader : public flow::RowReader {
   Result<bool> NextBlock(flow::RowsAt* at, Batch& out) {
     const EpochSpan& span = range_.spans[span_];
     WEIR_RETURN_IF_ERROR(OpenSegment(span));
-    WEIR_ASSIGN_OR_RETURN(const std::optional<Block> block, reader_->At(at_, true));
+    const uint64_t from = span_ == 0 ? range_.skip_rows : 0;
+    const uint64_t to = span_ + 1 == range_.spans.size() ? range_.last_rows : UINT64_MAX;
+    const bool checked = range_.checked[span_];
+    if (checked && row_ >= to) {
+      NextSpan();
+      return false;
+    }
+    // Blocks before the part are passed by their headers.
+    const bool passing = checked && row_ < from;
+    WEIR_ASSIGN_OR_RETURN(std::optional<Block> block, reader_->At(at_, !passing));
+    if (passing && block && block->kind == BlockKind::kRows) {
+      if (row_ + block->rows <= from) {
+        row_ += block->rows;
+        at_ = block->end;
+        return false;
+      }
+      WEIR_ASSIGN_OR_RETURN(block, reader_->At(at_, true));
+    }
     if (!block || !block->intact || block->end > span.end) return Fail(Damaged(span, "damaged"));
     at_ = block->end;
     if (block->kind == BlockKind::kEnd) {
-      WEIR_RETURN_IF_ERROR(CheckEnd(span, *block));
-      ++span_;
-      in_span_ = false;
+      if (!checked) {
+        WEIR_RETURN_IF_ERROR(CheckEnd(span, *block));
+        if (range_.on_checked) range_.on_checked(span.epoch);
+      }
+      NextSpan();
       return false;
     }
-    digest_.Update(block->payload);
+    if (!checked) digest_.Update(block->payload);
     const uint64_t first = row_;  // number of the block's first row within the epoch
     row_ += block->rows;
-    const uint64_t from = span_ == 0 ? range_.skip_rows : 0;
-    const uint64_t to = span_ + 1 == range_.spans.size() ? range_.last_rows : UINT64_MAX;
     if (row_ <= from || first >= to) return false;
     at->epoch = span.epoch;
     at->first = first + 1;
     WEIR_RETURN_IF_ERROR(Decode(span, *block, out));
     if (first < from || row_ > to) Select(first, from, to, out);
     return true;
+  }
+
+  void NextSpan() {
+    ++span_;
+    in_span_ = false;
   }
 
   Status OpenSegment(const EpochSpan& span) {

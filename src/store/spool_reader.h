@@ -2,6 +2,7 @@
 #ifndef WEIR_STORE_SPOOL_READER_H_
 #define WEIR_STORE_SPOOL_READER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,9 +14,15 @@
 
 namespace weir::store {
 
+// An epoch is read to its end, whatever part of it is asked for, until its rows are known to be
+// those that were sealed; after that only the blocks of the part are. `checked`: that is known of
+// `spans[i]`; `on_checked` is told when it becomes known (nullptr: nobody asks), on the reader's
+// thread.
 struct SpoolRange {
   std::vector<EpochSpan> spans;  // ascending
-  uint64_t skip_rows = 0;        // of the first span
+  std::vector<bool> checked;
+  std::function<void(EpochId)> on_checked;
+  uint64_t skip_rows = 0;  // of the first span
   uint64_t last_rows = 0;  // of the last span, counted from its beginning; more than it has: all
   std::string missing;     // not empty: why the range cannot be read whole
 };

@@ -79,6 +79,39 @@ TEST_CASE("spool: sealed rows are read back by position, across blocks and segme
   }
 }
 
+TEST_CASE("spool: the first reading of an epoch checks all of it, later ones what they read") {
+  World world;
+  SpoolLife life = FreshLife(world);
+  REQUIRE(life.Start().ok());
+  REQUIRE(life.Epoch(1, 0, 6, 40 << 10).ok());  // a block for each row
+  const std::string segment = SegmentPath(1);
+  const std::string intact = ReadFile(world.files(), segment, 1 << 20).value();
+  // Every block is whole, and yet they are not the rows that were sealed: the fifth is the fourth.
+  auto reader = SegmentReader::Open(world.files(), segment).value();
+  uint64_t fourth = reader->first_block();
+  for (int i = 0; i < 3; ++i) fourth = reader->At(fourth, false).value()->end;
+  const uint64_t fifth = reader->At(fourth, false).value()->end;
+  reader.reset();
+  std::string swapped = intact;
+  swapped.replace(fifth, fifth - fourth, intact.substr(fourth, fifth - fourth));
+  world.files().PutFile(segment, swapped);
+  CHECK(!life.Read({1, 0}, {1, 2}));  // it lies behind what is asked for
+  world.files().PutFile(segment, intact);
+  CHECK(life.Read({1, 0}, {1, 2}).value() == "0,1");
+  world.files().PutFile(segment, swapped);
+  CHECK(life.Read({1, 0}, {1, 2}).value() == "0,1");
+  CHECK(life.Read({1, 2}, {1, 4}).value() == "2,3");
+  CHECK(life.Read({1, 5}, {1, 6}).value() == "5");
+  // The next life knows nothing of it.
+  life.End();
+  world.Kill();
+  life = NextLife(world, life);
+  world.files().PutFile(segment, intact);
+  REQUIRE(life.Start().ok());
+  world.files().PutFile(segment, swapped);
+  CHECK(!life.Read({1, 0}, {1, 2}));
+}
+
 TEST_CASE("spool: what is not sealed cannot be read, and is gone after a death") {
   World world;
   SpoolLife life = FreshLife(world);

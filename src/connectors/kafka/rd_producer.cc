@@ -251,7 +251,8 @@ class RdProducer : public TxnProducer {
   // Takes the headers where it succeeds.
   Status Enqueue(rd_kafka_topic_t* topic, const TxnRecord& record, rd_kafka_headers_t** headers,
                  void* opaque) {
-    const int64_t deadline_ns = clock_.MonotonicNs() + options_.transaction_timeout_ms * 1000000;
+    int64_t deadline_ns =
+        0;  // asked for where it has to wait: a clock costs too much for each record
     for (;;) {
       rd_kafka_vu_t args[8];
       size_t n = 0;
@@ -281,8 +282,10 @@ class RdProducer : public TxnProducer {
         if (++enqueued_ % 1024 == 0) handle_->Poll(0);
         return Status::Ok();
       }
+      const int64_t now_ns = clock_.MonotonicNs();
+      if (deadline_ns == 0) deadline_ns = now_ns + options_.transaction_timeout_ms * 1000000;
       if (rd_kafka_error_code(error.get()) != RD_KAFKA_RESP_ERR__QUEUE_FULL ||
-          clock_.MonotonicNs() >= deadline_ns) {
+          now_ns >= deadline_ns) {
         return failed_ == RD_KAFKA_RESP_ERR_NO_ERROR ? Outcome("produce", error.get())
                                                      : RecordFailed();
       }
