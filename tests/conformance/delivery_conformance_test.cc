@@ -9,18 +9,9 @@
 
 #include "connectors/testing/connector_world.h"
 #include "connectors/testing/delivery_driver.h"
+#include "minted_proof.h"
 #include "sqlite/database.h"
 #include "sqlite/sim_vfs.h"
-
-namespace weir::store {
-// The friend that may mint proofs. This program takes no symbol of store/.
-class Store {
- public:
-  static flow::SealedProof Mint(const Lineage& lineage, EpochId through) {
-    return {lineage, through};
-  }
-};
-}  // namespace weir::store
 
 namespace weir::connectors {
 namespace {

@@ -48,10 +48,8 @@ using KafkaPartitions = std::unique_ptr<rd_kafka_topic_partition_list_t,
 // the message.
 std::string_view HeaderOf(const rd_kafka_message_t& message, const char* name);
 
-// An extra property of a producer: its log, which goes to nobody, tells what identity() is read
-// from.
-inline constexpr const char* kShowsIdentity = "debug";
-inline constexpr const char* kShowsIdentityValue = "eos";
+// An extra property of a producer: its log, which nobody else sees, then tells its identity().
+inline ClientProperty ShowsIdentity() { return {"debug", "eos"}; }
 
 class KafkaHandle {
  public:
@@ -69,7 +67,7 @@ class KafkaHandle {
 
   rd_kafka_t* get() const { return rk_; }
   KafkaReason& reason() { return reason_; }
-  // What init_transactions has made of a producer whose extra properties hold kShowsIdentity.
+  // What init_transactions has made of a producer with ShowsIdentity.
   std::optional<ProducerIdentity> identity() const {
     const std::lock_guard lock(identity_mutex_);
     return identity_;

@@ -13,8 +13,8 @@ constexpr int kMetadataMs = 10000;
 // Within the library's own time-outs an answer that was lost is asked for again; so long it is
 // worth waiting. After that the path begins anew.
 constexpr int kSliceMs = 2000;
-constexpr int64_t kInitMs = 30000;
-constexpr int64_t kAskedOnceNs = (kInitMs - 5000) * 1000000;  // left of them, after five seconds
+constexpr int64_t kInitNs = 30'000'000'000;
+constexpr int64_t kAskedOnceNs = 5'000'000'000;  // what took longer may have been asked twice
 constexpr int kReceiptMs = 10000;
 constexpr int kCommitMs = 20000;
 constexpr int kQueueFullMs = 20;
@@ -48,7 +48,7 @@ class RdProducer : public TxnProducer {
     if (!name.empty()) {
       extra.push_back({"transactional.id", name});
       extra.push_back({"transaction.timeout.ms", timeout});
-      extra.push_back({kShowsIdentity, kShowsIdentityValue});
+      extra.push_back(ShowsIdentity());
     }
     WEIR_ASSIGN_OR_RETURN(
         handle_, KafkaHandle::Create(options_.config, ClientRole::kProducer, extra, &OnDelivered));
@@ -76,19 +76,19 @@ class RdProducer : public TxnProducer {
   std::string cluster() const override { return cluster_; }
 
   Status Init() override {
-    const int64_t deadline_ns = clock_.MonotonicNs() + kInitMs * 1000000;
+    const int64_t begun_ns = clock_.MonotonicNs();
     for (;;) {
       const KafkaError error(rd_kafka_init_transactions(handle_->get(), kSliceMs));
       handle_->Poll(0);
       if (error == nullptr) {
         // After a connection that broke, or an answer that was late, the library has asked again.
-        if (handle_->reason().Text().empty() && clock_.MonotonicNs() < deadline_ns - kAskedOnceNs)
+        if (handle_->reason().Text().empty() && clock_.MonotonicNs() - begun_ns < kAskedOnceNs)
           identity_ = handle_->identity();
         handle_->reason().Clear();
         return Status::Ok();
       }
       const bool again = rd_kafka_error_is_retriable(error.get()) != 0;
-      if (!again || clock_.MonotonicNs() >= deadline_ns) {
+      if (!again || clock_.MonotonicNs() - begun_ns >= kInitNs) {
         return Outcome("fencing (init_transactions of " + name_ + ")", error.get());
       }
     }
@@ -251,8 +251,8 @@ class RdProducer : public TxnProducer {
   // Takes the headers where it succeeds.
   Status Enqueue(rd_kafka_topic_t* topic, const TxnRecord& record, rd_kafka_headers_t** headers,
                  void* opaque) {
-    int64_t deadline_ns =
-        0;  // asked for where it has to wait: a clock costs too much for each record
+    // 0: has not waited yet. Asking a clock for each record costs too much.
+    int64_t deadline_ns = 0;
     for (;;) {
       rd_kafka_vu_t args[8];
       size_t n = 0;
