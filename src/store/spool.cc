@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -26,7 +25,6 @@ class SpoolIndex {
   void Reset(std::vector<EpochSpan> spans, std::map<uint64_t, uint64_t> segments) {
     const std::lock_guard hold(mutex_);
     spans_ = std::move(spans);
-    checked_.clear();
     segments_ = std::move(segments);
     last_epoch_.clear();
     for (const EpochSpan& span : spans_) last_epoch_[span.segment] = span.epoch;
@@ -52,15 +50,14 @@ class SpoolIndex {
       if (range.spans.empty() && span.epoch == after_epoch) range.skip_rows = after_rows;
       if (span.epoch == to_epoch) range.last_rows = to_rows;
       range.spans.push_back(span);
-      range.checked.push_back(checked_.contains(span.epoch));
     }
     return range;
   }
 
-  // The rows of the epoch, as they lie in the file, are those that were sealed.
   void Checked(EpochId epoch) {
     const std::lock_guard hold(mutex_);
-    checked_.insert(epoch);
+    const auto span = std::ranges::lower_bound(spans_, epoch, {}, &EpochSpan::epoch);
+    if (span != spans_.end() && span->epoch == epoch) span->checked = true;
   }
 
   // Begins with a segment: a start takes nothing less for the edge of what was trimmed.
@@ -95,8 +92,6 @@ class SpoolIndex {
     segments_.erase(segment);
     last_epoch_.erase(segment);
     std::erase_if(spans_, [&](const EpochSpan& span) { return span.segment == segment; });
-    checked_.erase(checked_.begin(),
-                   spans_.empty() ? checked_.end() : checked_.lower_bound(spans_.front().epoch));
     return bytes;
   }
 
@@ -105,7 +100,6 @@ class SpoolIndex {
   std::vector<EpochSpan> spans_;            // sealed, ascending
   std::map<uint64_t, uint64_t> segments_;   // number -> bytes
   std::map<uint64_t, EpochId> last_epoch_;  // by segment
-  std::set<EpochId> checked_;               // since the start of this life
 };
 
 class SpoolImpl : public Spool {

@@ -36,13 +36,12 @@ class SpoolReader : public flow::RowReader {
     WEIR_RETURN_IF_ERROR(OpenSegment(span));
     const uint64_t from = span_ == 0 ? range_.skip_rows : 0;
     const uint64_t to = span_ + 1 == range_.spans.size() ? range_.last_rows : UINT64_MAX;
-    const bool checked = range_.checked[span_];
-    if (checked && row_ >= to) {
+    if (span.checked && row_ >= to) {
       NextSpan();
       return false;
     }
     // Blocks before the part are passed by their headers.
-    const bool passing = checked && row_ < from;
+    const bool passing = span.checked && row_ < from;
     WEIR_ASSIGN_OR_RETURN(std::optional<Block> block, reader_->At(at_, !passing));
     if (passing && block && block->kind == BlockKind::kRows) {
       if (row_ + block->rows <= from) {
@@ -55,14 +54,14 @@ class SpoolReader : public flow::RowReader {
     if (!block || !block->intact || block->end > span.end) return Fail(Damaged(span, "damaged"));
     at_ = block->end;
     if (block->kind == BlockKind::kEnd) {
-      if (!checked) {
+      if (!span.checked) {
         WEIR_RETURN_IF_ERROR(CheckEnd(span, *block));
         if (range_.on_checked) range_.on_checked(span.epoch);
       }
       NextSpan();
       return false;
     }
-    if (!checked) digest_.Update(block->payload);
+    if (!span.checked) digest_.Update(block->payload);
     const uint64_t first = row_;  // number of the block's first row within the epoch
     row_ += block->rows;
     if (row_ <= from || first >= to) return false;

@@ -14,13 +14,11 @@
 
 namespace weir::store {
 
-// An epoch is read to its end, whatever part of it is asked for, until its rows are known to be
-// those that were sealed; after that only the blocks of the part are. `checked`: that is known of
-// `spans[i]`; `on_checked` is told when it becomes known (nullptr: nobody asks), on the reader's
-// thread.
+// An epoch is read to its end, whatever part of it is asked for, until it is `checked`; after that
+// only the blocks of the part are. `on_checked` is told when one becomes so (nullptr: nobody asks),
+// on the reader's thread.
 struct SpoolRange {
   std::vector<EpochSpan> spans;  // ascending
-  std::vector<bool> checked;
   std::function<void(EpochId)> on_checked;
   uint64_t skip_rows = 0;  // of the first span
   uint64_t last_rows = 0;  // of the last span, counted from its beginning; more than it has: all

@@ -36,6 +36,7 @@ struct EpochSpan {
   uint64_t end = 0;
   uint64_t rows = 0;
   uint64_t rows_total = 0;
+  bool checked = false;  // read whole in this life: they are the rows that were sealed
 };
 
 struct SpoolQuestion {
