@@ -250,8 +250,9 @@ class Box(Weir):
 
 def copy_of(box, name):
     """A directory restored from a backup, or the disk of a twin: everything but the running process."""
-    shutil.copytree(box.cwd, os.path.join(WORK_DIR, "kafka", "boxes", name), symlinks=True,
-                    ignore=shutil.ignore_patterns("status.sock"))
+    copy = os.path.join(WORK_DIR, "kafka", "boxes", name)
+    shutil.rmtree(copy, ignore_errors=True)  # of the same check on another version of the brokers
+    shutil.copytree(box.cwd, copy, symlinks=True, ignore=shutil.ignore_patterns("status.sock"))
 
 
 __all__ = ["Box", "TopicReceipts", "GroupReceipts", "make_receipts_topic", "Started", "copy_of", "rows", "TO_KAFKA", "THROUGH_KAFKA", "FOLLOW", "BOUNDED", "PATIENCE"]

@@ -76,16 +76,19 @@ def recreated_sink_topic(cluster):
 
 
 def _restored(cluster, name):
-    """A box that has delivered twice and has the directory of after the first time."""
+    """A box that has delivered twice and has the directory of after the first time, and the trace of then: one that went
+    on over a directory that has gone back would show that, and be refused."""
     box, process = delivering(cluster, name)
     with process:
         box.stop(process)
     state = box.path(box.name + ".weir")
     shutil.copytree(state, state + ".backup", ignore=shutil.ignore_patterns("status.sock"))
+    shutil.copyfile(box.path("trace.jsonl"), box.path("trace.backup"))
     with box.go() as process:
         goes_on(box, process)
     shutil.rmtree(state)
     os.rename(state + ".backup", state)
+    os.rename(box.path("trace.backup"), box.path("trace.jsonl"))
     return box
 
 
