@@ -9,7 +9,7 @@
 #include "connectors/kafka/kafka_delivery.h"
 #include "connectors/testing/connector_world.h"
 #include "connectors/testing/delivery_driver.h"
-#include "minted_proof.h"
+#include "connectors/testing/minted_proof.h"
 
 namespace weir::connectors {
 namespace {

@@ -6,17 +6,8 @@
 
 #include "connectors/testing/connector_world.h"
 #include "connectors/testing/delivery_driver.h"
+#include "connectors/testing/minted_proof.h"
 #include "sqlite/sim_vfs.h"
-
-// The friend that may mint proofs; this test program does not link store/.
-namespace weir::store {
-class Store {
- public:
-  static flow::SealedProof Mint(const Lineage& lineage, EpochId through) {
-    return {lineage, through};
-  }
-};
-}  // namespace weir::store
 
 namespace weir::connectors {
 namespace {
